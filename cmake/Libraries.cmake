@@ -1,0 +1,11 @@
+# The client libraries and tools of packaging/packages.txt, found through pkg-config.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq)
+pkg_check_modules(LIBMARIADB REQUIRED IMPORTED_TARGET libmariadb)
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+if(BUILD_TESTING OR NOT DEFINED BUILD_TESTING)
+  pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+endif()
