@@ -147,7 +147,7 @@ void *arena_alloc_many(struct arena *arena, size_t count, size_t bytes, size_t a
 void *arena_grow(struct arena *arena, void *old, size_t count, size_t *room, size_t want,
                  size_t item_bytes)
 {
-    assert(count <= *room && item_bytes > 0);
+    assert(count <= *room && (old || count == 0) && item_bytes > 0);
     if (old && want <= *room)
         return old;
     size_t more = *room > 4 ? product_or_abort(*room, 2) : 8;

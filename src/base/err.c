@@ -35,7 +35,7 @@ static void add_text(struct err *err, const char *more)
         mark_cut(err);
 }
 
-bool err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
+bool(err_set)(struct err *err, enum err_kind kind, const char *fmt, ...)
 {
     assert(err && kind != ERR_NONE);
     va_list args;
@@ -49,7 +49,7 @@ bool err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
     return false;
 }
 
-bool err_errno(struct err *err, const char *fmt, ...)
+bool(err_errno)(struct err *err, const char *fmt, ...)
 {
     int sys = errno;
     assert(err);
@@ -67,7 +67,7 @@ bool err_errno(struct err *err, const char *fmt, ...)
     return false;
 }
 
-bool err_wrap(struct err *err, const char *fmt, ...)
+bool(err_wrap)(struct err *err, const char *fmt, ...)
 {
     assert(err && err->kind != ERR_NONE);
     char old[sizeof(err->text)];

@@ -1,0 +1,235 @@
+#include "os/fs.h"
+
+#include "base/text.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FIRST_READ = 4096, PROBE_BYTES = 64 << 10, TEMP_TRIES = 16 };
+
+/* A read that a signal cut short is taken up again. */
+static ssize_t read_some(int fd, char *buffer, size_t room)
+{
+    ssize_t got;
+    do
+        got = read(fd, buffer, room);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static bool write_all(int fd, const char *content, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t put = write(fd, content, bytes);
+        if (put < 0 && errno != EINTR)
+            return false;
+        if (put > 0) {
+            content += put;
+            bytes -= (size_t)put;
+        }
+    }
+    return true;
+}
+
+/* close() that leaves errno as the failed call before it set it. */
+static void close_quietly(int fd)
+{
+    int sys = errno;
+    close(fd);
+    errno = sys;
+}
+
+/* One byte of room more than the limit tells a file that fits from one that does not. */
+static bool read_open_file(struct arena *arena, int fd, size_t limit, struct slice *content,
+                           bool *too_long)
+{
+    struct stat info;
+    size_t room = FIRST_READ, bytes = 0;
+    if (fstat(fd, &info) == 0 && info.st_size > 0)
+        room = (size_t)info.st_size < limit ? (size_t)info.st_size + 2 : limit + 2;
+    char *buffer = arena_array(arena, char, room);
+    for (;;) {
+        buffer = arena_grow(arena, buffer, bytes, &room, bytes + 2, sizeof(char));
+        ssize_t got = read_some(fd, buffer + bytes, room - bytes - 1);
+        if (got < 0)
+            return false;
+        bytes += (size_t)got;
+        *too_long = bytes > limit;
+        if (got == 0 || *too_long)
+            break;
+    }
+    buffer[bytes] = '\0';
+    *content = (struct slice){buffer, bytes};
+    return true;
+}
+
+bool fs_read(struct arena *arena, const char *path, size_t limit, const char **content,
+             size_t *bytes, struct err *err)
+{
+    assert(limit <= SIZE_MAX - 2);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(err, "opening %s", path);
+    struct slice read = {NULL, 0};
+    bool too_long = false;
+    bool fine = read_open_file(arena, fd, limit, &read, &too_long);
+    close_quietly(fd);
+    if (!fine)
+        return err_errno(err, "reading %s", path);
+    if (too_long)
+        return err_set(err, ERR_SYSTEM, "reading %s: longer than the limit of %zu bytes", path,
+                       limit);
+    *content = read.at;
+    *bytes = read.bytes;
+    return true;
+}
+
+static uint64_t random_u64(void)
+{
+    uint64_t number = 0;
+    ssize_t got = getrandom(&number, sizeof(number), 0);
+    assert(got == (ssize_t)sizeof(number));
+    return number;
+}
+
+/* The folder that holds `path`: "." without a slash, "/" for "/x". */
+static void folder_of(const char *path, char *folder, size_t room)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        text_print(folder, room, ".");
+    else if (slash == path)
+        text_print(folder, room, "/");
+    else
+        text_print(folder, room, "%.*s", (int)(slash - path), path);
+}
+
+static bool open_temp(const char *path, char *temp, size_t room, int *fd, struct err *err)
+{
+    for (int i = 0; i < TEMP_TRIES; i++) {
+        size_t bytes =
+            text_print(temp, room, "%s.tmp-%016llx", path, (unsigned long long)random_u64());
+        if (bytes == room - 1)
+            return err_set(err, ERR_SYSTEM, "writing %s: the path is too long", path);
+        *fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (*fd >= 0)
+            return true;
+        if (errno != EEXIST)
+            return err_errno(err, "creating a file beside %s", path);
+    }
+    return err_errno(err, "creating a file beside %s", path);
+}
+
+static bool write_directly(const char *path, const char *content, size_t bytes, struct err *err)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return err_errno(err, "opening %s", path);
+    bool fine = write_all(fd, content, bytes);
+    close_quietly(fd);
+    return fine || err_errno(err, "writing %s", path);
+}
+
+/* The file's new name is safe only when its folder is; file systems that cannot sync a folder
+ * say so and are believed. */
+static bool sync_folder_of(const char *path, struct err *err)
+{
+    char folder[PATH_MAX];
+    folder_of(path, folder, sizeof(folder));
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == EACCES || err_errno(err, "opening the folder of %s", path);
+    bool fine = fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
+    close_quietly(fd);
+    return fine || err_errno(err, "syncing the folder of %s", path);
+}
+
+static bool is_special(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+/* Where a symbolic link leads to, so that the link stays one; the path itself when it is new.
+ */
+static const char *resolve(const char *path, char *buffer)
+{
+    return realpath(path, buffer) ? buffer : path;
+}
+
+bool fs_write_atomic(const char *path, const char *content, size_t bytes, struct err *err)
+{
+    char temp[PATH_MAX], target[PATH_MAX];
+    int fd;
+    if (is_special(path))
+        return write_directly(path, content, bytes, err);
+    const char *final = resolve(path, target);
+    if (!open_temp(final, temp, sizeof(temp), &fd, err))
+        return false;
+    bool written = write_all(fd, content, bytes) && fsync(fd) == 0;
+    close_quietly(fd);
+    if (written && rename(temp, final) == 0)
+        return sync_folder_of(final, err);
+    err_errno(err, "writing %s", path);
+    unlink(temp);
+    return false;
+}
+
+bool fs_check_writable(const char *path, struct err *err)
+{
+    static const char zeros[PROBE_BYTES];
+    char temp[PATH_MAX], target[PATH_MAX];
+    struct stat info;
+    int fd;
+    if (is_special(path))
+        return access(path, W_OK) == 0 || err_errno(err, "%s cannot be written", path);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return err_set(err, ERR_SYSTEM, "%s is a folder, expected a file", path);
+    if (!open_temp(resolve(path, target), temp, sizeof(temp), &fd, err))
+        return false;
+    bool fine = write_all(fd, zeros, sizeof(zeros)) && fsync(fd) == 0;
+    if (!fine)
+        err_errno(err, "writing %zu bytes beside %s", sizeof(zeros), path);
+    close(fd);
+    unlink(temp);
+    return fine;
+}
+
+const char *fs_temp_root(void)
+{
+    const char *root = secure_getenv("TMPDIR");
+    return root && root[0] == '/' ? root : "/tmp";
+}
+
+bool fs_make_temp(struct arena *arena, const char *prefix, void (*announce)(const char *path),
+                  const char **path, struct err *err)
+{
+    for (int i = 0; i < TEMP_TRIES; i++) {
+        const char *name = arena_printf(arena, "%s/%s-%d-%08x", fs_temp_root(), prefix,
+                                        (int)getpid(), (unsigned)random_u64());
+        if (announce)
+            announce(name);
+        if (mkdir(name, 0711) == 0) {
+            /* mkdir's mode is cut by the umask; others must be able to pass through. */
+            if (chmod(name, 0711) != 0)
+                return err_errno(err, "setting the mode of %s", name);
+            *path = name;
+            return true;
+        }
+        if (errno != EEXIST)
+            return err_errno(err, "creating the folder %s", name);
+    }
+    return err_errno(err, "creating a folder in %s", fs_temp_root());
+}
+
+bool fs_is_executable(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
