@@ -1,4 +1,4 @@
-#include "base/slice.h"
+#include "base/num.h"
 #include "os/fs.h"
 #include "os/now.h"
 #include "os/proc.h"
@@ -259,7 +259,8 @@ static void family_is_root_children_and_grandchildren(void **state)
     assert_true(proc_start(&spec, NULL, &pid, &err));
     for (int i = 0; i < 1000 && logged(place)[0] == '\0'; i++)
         os_sleep_ns(5 * NS_PER_MS);
-    int grandchild = atoi(logged(place));
+    uint64_t grandchild;
+    assert_true(num_u64(slice_trim(slice_of(logged(place))), &grandchild));
     assert_int_equal(proc_family(getpid(), pids, 8), 3);
     assert_int_equal(pids[0], getpid());
     assert_int_equal(pids[1], pid);
