@@ -43,7 +43,8 @@ for group in "$@"; do
 done
 # One line, single blanks.
 # shellcheck disable=SC2086
-missing=$(echo $missing)
+set -- $missing
+missing=$*
 [ -n "$missing" ] || exit 0
 
 refuse() { # REASON
