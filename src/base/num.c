@@ -129,7 +129,8 @@ bool num_duration(struct slice text, uint64_t *ns)
         return true;
     }
     double real;
-    if (!num_real(number, &real) || signbit(real) || real * (double)unit >= 0x1p63)
+    if (!num_real(number, &real) || signbit(real) ||
+        real * (double)unit >= 9223372036854775808.0)
         return false;
     *ns = (uint64_t)(real * (double)unit + 0.5);
     return true;

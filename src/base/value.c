@@ -78,7 +78,8 @@ static uint64_t hash_i64(uint64_t hash, int64_t number)
 
 static bool is_whole(double real, int64_t *whole)
 {
-    if (!(real >= -0x1p63 && real < 0x1p63) || (double)(int64_t)real != real)
+    if (!(real >= -9223372036854775808.0 && real < 9223372036854775808.0) ||
+        (double)(int64_t)real != real)
         return false;
     *whole = (int64_t)real;
     return true;
