@@ -76,7 +76,10 @@ made_policy=
 made_no_cluster=
 clean_up() {
     [ -z "$made_policy" ] || $root rm -f "$policy"
-    [ -z "$made_no_cluster" ] || $root rm -f "$no_cluster"
+    if [ -n "$made_no_cluster" ]; then
+        $root rm -f "$no_cluster"
+        $root rmdir "$(dirname "$no_cluster")" 2>/dev/null || true
+    fi
     made_policy=
     made_no_cluster=
 }
