@@ -1,0 +1,85 @@
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+/*
+ * Managed servers: a private PostgreSQL, MariaDB or MySQL in a temporary folder, on a free port
+ * of 127.0.0.1 and a unix socket, with durable defaults, executed directly (no daemon). As root
+ * it runs as the packaged user (postgres, mysql) or nobody. Known to the reaper from before it
+ * exists until it is gone.
+ */
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum server_kind { SERVER_POSTGRES, SERVER_MARIADB, SERVER_MYSQL };
+
+/* A NULL value is an option without one (skip-log-bin). */
+struct server_setting {
+    const char *name, *value;
+};
+
+struct server_spec {
+    enum server_kind kind;
+    const char
+        *bin; /* folder of the programs, or NULL: look where Debian puts them and in PATH */
+    const struct server_setting *settings; /* over our defaults */
+    uint32_t setting_count;
+    uint32_t connections; /* how many clients must fit */
+    bool keep;            /* leave folder and server running at the end; say where */
+};
+
+struct server;
+
+/* Where the program is, or NULL: for `list drivers` and the demo. `mysql` is Oracle's server
+ * and never answered by MariaDB. */
+const char *server_find(struct arena *arena, enum server_kind kind, const char *bin);
+
+/* The Debian package that brings it, or NULL when Debian 12 has none. */
+const char *server_package(enum server_kind kind);
+
+/* Makes the cluster, starts the server and waits until it accepts (at most 60 s). Errors:
+ * missing programs (names the package), a setting that is ours (port, folders; ERR_CONFIG), a
+ * server that ends or does not answer (with the tail of its log), a signal (ERR_CANCELLED). On
+ * failure nothing is left. The spec's texts are copied. */
+MUST_CHECK bool server_start(struct arena *arena, const struct server_spec *spec,
+                             struct server **server, struct err *err);
+
+/* Stops it (fast shutdown, then harder) and removes the folder. Sets *server to NULL. Keeps
+ * both with spec.keep. */
+void server_stop(struct server **server);
+
+const char *server_host(const struct server *server); /* "127.0.0.1" */
+uint16_t server_port(const struct server *server);
+const char *server_socket(
+    const struct server *server); /* folder (PostgreSQL) or file (MariaDB) */
+const char *server_user(const struct server *server); /* a superuser of the database */
+const char *server_password(
+    const struct server *server); /* random; was never on a command line */
+const char *server_folder(
+    const struct server *server); /* of the data: for the file system's facts */
+const char *server_log(const struct server *server);
+pid_t server_pid(const struct server *server);
+uint64_t server_startup_ns(const struct server *server); /* from exec until it accepted */
+uint64_t server_init_ns(const struct server *server);    /* making the cluster */
+
+/* Everything that was set on its command line: our defaults, then those of the spec, without
+ * what they replaced. The rest is as the server ships. */
+uint32_t server_settings(const struct server *server, const struct server_setting **settings);
+
+/* Still running? Otherwise *how says how it ended. */
+bool server_alive(struct server *server, char *how, size_t room);
+
+/* CPU time of the server so far: its living processes (exact, ns) and those that ended (10 ms
+ * steps). Two readings and their difference give the cost of what lay between. */
+struct server_usage {
+    uint64_t cpu_ns;
+    uint64_t resident_bytes; /* proportional set size of all its processes */
+    uint32_t processes;
+};
+void server_usage_read(pid_t pid, struct server_usage *usage); /* any process and its family */
+
+#endif
