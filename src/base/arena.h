@@ -43,8 +43,8 @@ char *arena_slice(struct arena *arena, struct slice slice);
 char *arena_printf(struct arena *arena, const char *fmt, ...) PRINTF_LIKE(2, 3);
 char *arena_vprintf(struct arena *arena, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
 
-/* Bytes handed out since the last reset, and allocations ever made by all arenas of this thread:
- * the second is how a test proves that a measured phase allocates nothing. */
+/* Bytes handed out since the last reset, and allocations ever made by all arenas of this
+ * thread: the second is how a test proves that a measured phase allocates nothing. */
 size_t arena_bytes(const struct arena *arena);
 uint64_t arena_calls(void);
 

@@ -2,9 +2,9 @@
 #define BASE_BANNED_H
 
 /*
- * Functions that this project does not call, after git's idea. Included before every source file
- * by the build (cmake/Module.cmake). What to use instead: base/text.h for strings, base/num.h for
- * numbers, os/ for time, waiting and processes, gen/ for randomness.
+ * Functions that this project does not call, after git's idea. Included before every source
+ * file by the build (cmake/Module.cmake). What to use instead: base/text.h for strings,
+ * base/num.h for numbers, os/ for time, waiting and processes, gen/ for randomness.
  */
 
 #include <stdio.h>  /* IWYU pragma: keep */

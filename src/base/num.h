@@ -1,8 +1,8 @@
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 
-/* Number parsing: the whole slice must be the number; no locale, no leading blanks; overflow and
- * garbage are false and leave *out alone. atoi, strtol and friends are banned elsewhere. */
+/* Number parsing: the whole slice must be the number; no locale, no leading blanks; overflow
+ * and garbage are false and leave *out alone. atoi, strtol and friends are banned elsewhere. */
 
 #include "base/defs.h"
 #include "base/slice.h"

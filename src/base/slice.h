@@ -48,7 +48,8 @@ bool slice_split(struct slice text, char mark, struct slice *head, struct slice 
 /* Without blanks (space, tab, CR, LF) at both ends. */
 struct slice slice_trim(struct slice text);
 
-/* Shell-like pattern with * and ? over the whole text. Linear memory, no backtracking blow-up. */
+/* Shell-like pattern with * and ? over the whole text. Linear memory, no backtracking blow-up.
+ */
 bool slice_glob(struct slice text, const char *pattern);
 
 #endif

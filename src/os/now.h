@@ -19,10 +19,11 @@ static inline uint64_t os_now_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-uint64_t os_wall_ns(void);                                      /* CLOCK_REALTIME, ns since 1970 */
-uint64_t os_thread_cpu_ns(void);                                /* user + system of the calling thread */
-uint64_t os_self_cpu_ns(void);                                  /* user + system of this process, all threads */
-MUST_CHECK bool os_process_cpu_ns(pid_t pid, uint64_t *cpu_ns); /* any process; false when it is gone */
+uint64_t os_wall_ns(void);       /* CLOCK_REALTIME, ns since 1970 */
+uint64_t os_thread_cpu_ns(void); /* user + system of the calling thread */
+uint64_t os_self_cpu_ns(void);   /* user + system of this process, all threads */
+MUST_CHECK bool os_process_cpu_ns(pid_t pid,
+                                  uint64_t *cpu_ns); /* any process; false when it is gone */
 
 /* Sleeps until the monotonic time; returns early on a signal. */
 void os_sleep_until_ns(uint64_t due_ns);

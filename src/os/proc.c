@@ -158,7 +158,8 @@ static bool fork_child(struct launch *launch, void (*announce)(pid_t pid), pid_t
     close(report[1]);
     if (fine && announce)
         announce(child);
-    /* Our copy of the reading end is still open: no SIGPIPE when the child has failed already. */
+    /* Our copy of the reading end is still open: no SIGPIPE when the child has failed already.
+     */
     if (fine && write(gate[1], "", 1) != 1)
         fine = err_errno(err, "starting %s", launch->path);
     close(gate[0]);

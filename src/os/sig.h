@@ -2,12 +2,12 @@
 #define OS_SIG_H
 
 /*
- * Signals that end a run. The handler only sets a number; whoever loops asks for it. This is the
- * one module with file-scope variables that are not constant.
+ * Signals that end a run. The handler only sets a number; whoever loops asks for it. This is
+ * the one module with file-scope variables that are not constant.
  */
 
-/* Catches SIGINT, SIGTERM and SIGHUP, ignores SIGPIPE. A second signal of these ends the process
- * at once (the reaper cleans up behind it). */
+/* Catches SIGINT, SIGTERM and SIGHUP, ignores SIGPIPE. A second signal of these ends the
+ * process at once (the reaper cleans up behind it). */
 void sig_install(void);
 
 /* The signal that asked for the end, or 0. */
