@@ -1,0 +1,113 @@
+#include "cli/cli_internal.h"
+#include "os/fs.h"
+#include "os/now.h"
+#include "os/sig.h"
+#include "record/record_json.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+enum { REPORT_ROOM = 64 << 20 };
+
+static const uint64_t floor_budget_ns = NS_PER_S;
+static const uint64_t floor_quick_ns = 300 * NS_PER_MS;
+
+/* A record that cannot go where it was wanted is still minutes of work. */
+static void save_elsewhere(const struct cli_run *run, const struct record *record,
+                           struct err *first)
+{
+    struct err err = {.kind = ERR_NONE};
+    const char *path = arena_printf(run->cli->arena, "%s/dbdyno-%d-%" PRIu64 ".json",
+                                    fs_temp_root(), (int)getpid(), os_wall_ns() / NS_PER_MS);
+    cli_say("the record could not be written: %s", first->text);
+    if (record_write(record, path, &err))
+        cli_say("it is in %s instead; choose another place with --out", path);
+    else
+        cli_say("nor to the folder for temporary files: %s; --json prints it to stdout",
+                err.text);
+}
+
+static int print_result(const struct cli_run *run, const struct record *record)
+{
+    struct text out;
+    if (run->json) {
+        size_t bytes = 0;
+        const char *json = record_to_json(run->cli->arena, record, &bytes);
+        return cli_print(json, bytes);
+    }
+    text_init(&out, run->cli->arena, REPORT_ROOM);
+    if (run->markdown)
+        report_markdown(record, &out);
+    else
+        report_terminal(record, &out, cli_width(STDOUT_FILENO), cli_colour(STDOUT_FILENO));
+    return cli_print_text(&out);
+}
+
+/* An interrupted or failed run says so, whatever becomes of its output. */
+static int worst(int measured, int written, int printed)
+{
+    if (measured >= CLI_SIGNAL || measured == CLI_FAILED)
+        return measured;
+    if (written != CLI_FINE || printed != CLI_FINE)
+        return CLI_SYSTEM;
+    return measured;
+}
+
+static struct run_options run_options_of(const struct cli_run *run, const struct cli_plan *plan,
+                                         struct cli_progress *progress)
+{
+    uint64_t budget_ns = run->quick ? floor_quick_ns : floor_budget_ns;
+    return (struct run_options){
+        .suite = &plan->suite,
+        .targets = plan->targets,
+        .target_count = plan->target_count,
+        .keep = run->keep,
+        .project = run->project,
+        .facts = run->facts,
+        .fact_count = (uint32_t)run->fact_count,
+        .command = run->command,
+        .command_count = (uint32_t)run->command_count,
+        .around = run->around,
+        .around_scenario = run->around_at,
+        .deadline_ns = run->deadline_ns,
+        .floor_budget_ns = run->no_floors ? 0 : budget_ns,
+        .progress = cli_progress_show,
+        .progress_context = progress,
+    };
+}
+
+int cli_run_measure(const struct cli_run *run, const struct cli_plan *plan)
+{
+    struct cli_progress progress;
+    struct record *record = NULL;
+    struct err err = {.kind = ERR_NONE};
+    int signal_number = 0, written = CLI_FINE;
+    sig_install();
+    if (!run_prepare_process(&err))
+        return cli_fail(&err);
+    cli_progress_init(&progress);
+    struct run_options options = run_options_of(run, plan, &progress);
+    bool measured = run_suite(run->cli->arena, &options, &record, &signal_number, &err);
+    cli_progress_end(&progress);
+    run_finish_process();
+    if (!measured)
+        return cli_fail(&err);
+    if (!record_write(record, run->out, &err)) {
+        save_elsewhere(run, record, &err);
+        written = CLI_SYSTEM;
+    }
+    int printed = print_result(run, record);
+    return worst(run_exit_code(record, signal_number), written, printed);
+}
+
+int cmd_run(struct cli *cli, int argc, char **argv)
+{
+    struct cli_run run;
+    struct cli_plan plan;
+    int exit_code = CLI_FINE;
+    if (!cli_run_parse(cli, argc, argv, &run, &exit_code) ||
+        !cli_run_plan(&run, &plan, &exit_code))
+        return exit_code;
+    return cli_run_measure(&run, &plan);
+}
