@@ -85,7 +85,8 @@ static int take_list(int key, const char *value, struct cli_run *run)
     if (key == KEY_PARAM)
         cli_push(cli, &run->params, &run->param_count, &run->param_room, value);
     else
-        cli_push(cli, &run->facts, &run->fact_count, &run->fact_room, value);
+        cli_push(cli, &run->facts, &run->fact_count, &run->fact_room,
+                 cli_redact(cli->arena, value));
     return 0;
 }
 

@@ -15,7 +15,7 @@ static void test_mistakes(void **state)
     assert_string_equal(near("SQLite"), "sqlite");
     assert_string_equal(near("postgers"), "postgres"); /* neighbours swapped */
     assert_string_equal(near("post"), "postgres");     /* a beginning */
-    assert_string_equal(near("mairadb"), "mariadb");
+    assert_string_equal(near("mraiadb"), "mariadb");
     assert_string_equal(near("nul"), "null");
     assert_string_equal(near("mysql"), "mysql");
 }

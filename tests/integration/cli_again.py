@@ -1,0 +1,103 @@
+"""The life of a record: run, a second run beside it, rerun, fill; and a wrong answer."""
+import re
+
+import lib_cli
+
+check = lib_cli.Checks()
+
+DOCUMENT = """# Figures
+Before <!-- dbdyno:answer -->?<!-- /dbdyno --> after.
+One row: <!-- dbdyno:one/sqlite/service_ns/p50 -->?<!-- /dbdyno -->.
+"""
+
+
+def beside(place):
+    runs = [place.start("run", "tiny.lua", "--no-floors", "--out", f"{name}.json")
+            for name in ("first", "second")]
+    for process in runs:
+        _, err = process.communicate(timeout=60)
+        check.that(process.returncode == 0, "a run beside another:", err)
+    for name in ("first", "second"):
+        check.that(place.record(f"{name}.json")["verdict"] in ("valid", "reserve"), name)
+
+
+def again(place):
+    check.exits(place.run("run", "tiny.lua", "--no-floors", "--seed", "7", "--param", "rows=300"), 0)
+    done = place.run("rerun", "dbdyno.json")
+    check.exits(done, 0, "as they were", "--seed 7", "--param rows=300")
+    old, new = place.record(), place.record("dbdyno-rerun.json")
+    check.that(old["suite"] == new["suite"], "the same suite, parameters and seed")
+    check.that([c["name"] for c in old["scenarios"]] == [c["name"] for c in new["scenarios"]],
+               "the same scenarios")
+    done = place.run("rerun", "dbdyno-rerun.json", "--out", "third.json")
+    check.exits(done, 0, "as they were")
+    check.exits(place.run("rerun", "dbdyno.json", "--on", "nobody=sqlite"), 2, "nobody")
+    place.write("tiny.lua", lib_cli.TINY + "-- changed\n")
+    check.exits(place.run("rerun", "dbdyno.json"), 0, "differs: suite hash")
+    place.write("tiny.lua", lib_cli.TINY)
+    marker = place.work / "ran"
+    check.exits(place.run("run", "tiny.lua", "--no-floors", "--around", f"touch {marker}"), 0)
+    check.that(marker.exists(), "--around runs")
+    marker.unlink()
+    check.exits(place.run("rerun", "dbdyno.json"), 0, "left out: --around")
+    check.that(not marker.exists(), "a command out of a file does not run by itself")
+    place.write("broken.json", '{ "schema": "dbdyno.record/1", "run": 7 }')
+    done = place.run("rerun", "broken.json")
+    check.exits(done, 3)
+    check.exits(place.run("rerun", "missing.json"), 4, "missing.json")
+
+
+def fill(place):
+    place.write("doc.md", DOCUMENT)
+    done = place.run("fill", "doc.md", "--from", "dbdyno.json", "--check")
+    check.exits(done, 1, "doc.md:2: marker 'answer'", "doc.md:3: marker 'one/sqlite")
+    check.that((place.work / "doc.md").read_text() == DOCUMENT, "--check writes nothing")
+    check.exits(place.run("fill", "doc.md", "--from", "dbdyno.json"), 0)
+    filled = (place.work / "doc.md").read_text()
+    check.that(re.search(r"One row: <!-- [^>]+ -->[0-9.]+ [nµu]?s<!--", filled), filled)
+    check.exits(place.run("fill", "doc.md", "--from", "dbdyno.json", "--check"), 0)
+    check.exits(place.run("fill", "doc.md", "--check"), 0)
+    place.write("doc.md", filled.replace("<!-- /dbdyno --> after", "after"))
+    check.exits(place.run("fill", "doc.md", "--check"), 1, "doc.md")
+    check.exits(place.run("fill", "doc.md", "--from", "dbdyno.json"), 3, "doc.md")
+    place.write("doc.md", DOCUMENT.replace("one/", "none/"))
+    check.exits(place.run("fill", "doc.md", "--from", "dbdyno.json"), 3, "none")
+    check.exits(place.run("fill", "missing.md", "--check"), 4, "missing.md")
+
+
+def wrong_answer(place):
+    place.write("wrong.lua", lib_cli.TINY.replace("value = 5 }", "value = 6 }"))
+    done = place.run("run", "wrong.lua", "--no-floors", "--out", "wrong.json")
+    check.exits(done, 5)
+    for word in ("one", "sqlite", "5", "6"):
+        check.that(word in done.stdout, f"the report names {word}:", done.stdout)
+    record = place.record("wrong.json")
+    cell = [c for c in record["scenarios"] if c["name"] == "one"][0]
+    check.that(record["verdict"] == "failed" and cell["verdict"] == "failed", "failed")
+    check.that(any(not c["ok"] and c["expected"] == 6 and c["found"] == 5 for c in cell["checks"]),
+               "expected and found are in the record:", cell["checks"])
+    check.that([c for c in record["scenarios"] if c["name"] == "several"], "the others ran")
+
+
+def machine(place):
+    done = place.run("list", "drivers", "--json")
+    check.exits(done, 0)
+    check.that('"target": "sqlite"' in done.stdout, done.stdout)
+    done = place.run("floors", "--json")
+    check.exits(done, 0)
+    check.that("fsync_append" in done.stdout, done.stdout)
+    done = place.run("--version")
+    check.exits(done, 0)
+    for name in ("dbdyno ", "sqlite", "libpq", "libmariadb"):
+        check.that(name in done.stdout, f"--version names {name}:", done.stdout)
+
+
+with lib_cli.place() as here:
+    here.write("tiny.lua", lib_cli.TINY)
+    beside(here)
+    again(here)
+    fill(here)
+    wrong_answer(here)
+    machine(here)
+    check.nothing_left(here)
+check.end()
