@@ -37,7 +37,7 @@ bool gen_whole(const struct value *value, int64_t *out)
     struct value number = gen_number(value);
     if (number.type == VALUE_REAL) {
         double r = floor(number.as.r);
-        if (!(r >= -0x1p63 && r < 0x1p63))
+        if (!(r >= -GEN_WHOLE_END && r < GEN_WHOLE_END))
             return false;
         *out = (int64_t)r;
         return true;

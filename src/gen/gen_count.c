@@ -60,8 +60,8 @@ static struct value value_at(struct walk *walk, uint64_t row)
     walk->ctx.row = row;
     walk->ctx.scratch_used = 0;
     gen_eval(&walk->ctx, walk->tree, &value);
-    if (value.type == VALUE_REAL && value.as.r >= -0x1p63 && value.as.r < 0x1p63 &&
-        value.as.r == (double)(int64_t)value.as.r)
+    if (value.type == VALUE_REAL && value.as.r >= -GEN_WHOLE_END &&
+        value.as.r < GEN_WHOLE_END && value.as.r == (double)(int64_t)value.as.r)
         return value_int((int64_t)value.as.r);
     return value;
 }

@@ -106,8 +106,12 @@ static void eval_permute(struct gen_ctx *ctx, const struct gen_node *node, struc
 
 static void eval_uniform(struct gen_ctx *ctx, const struct gen_node *node, struct value *out)
 {
-    uint64_t offset = gen_below(gen_draw(ctx, node->salt), node->as.span.range);
-    *out = value_int((int64_t)((uint64_t)node->as.span.lo + offset));
+    uint64_t bits = gen_draw(ctx, node->salt);
+    uint64_t offset;
+    if (gen_below_fast(bits, node->as.span.range, &offset))
+        *out = value_int((int64_t)((uint64_t)node->as.span.lo + offset));
+    else
+        gen_uniform_slow(node, bits, out);
 }
 
 static void eval_zipf(struct gen_ctx *ctx, const struct gen_node *node, struct value *out)

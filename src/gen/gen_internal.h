@@ -5,9 +5,9 @@
  * Nodes and draws; for the files of gen/ only.
  *
  * Which random bits a node draws. Every node that draws has an ordinal within its tree, and its
- * draw is hash_mix(seed, stream ^ salt(ordinal), row). The rule: in one tree, a node used twice
- * is one draw; two nodes are two independent draws, even when they look the same. A node is
- * made with ordinal 0. When a composite takes its children and two different nodes have the
+ * draw is a hash_mix of seed, stream, salt(ordinal) and row. The rule: in one tree, a node used
+ * twice is one draw; two nodes are two independent draws, even when they look the same. A node
+ * is made with ordinal 0. When a composite takes its children and two different nodes have the
  * same ordinal, the later one (in order of the children) is copied with the next free ordinal;
  * the copy remembers whose copy it is (`origin`), so that another use of the same node finds
  * its ordinal again. Trees are immutable: the copy belongs to the new tree alone, and no other
@@ -31,7 +31,8 @@
 #define GEN_SHAPE_MAX     1000        /* of zipf, gaussian and exponential, as pgbench's */
 #define GEN_ZIPF_MAX      (INT64_C(1) << 53) /* whole numbers that a double holds */
 #define GEN_UUID_BYTES    36
-#define GEN_NUMBER_BYTES  32  /* the longest printed number */
+#define GEN_WHOLE_END     9223372036854775808.0 /* 2^63: whole numbers are below it */
+#define GEN_NUMBER_BYTES  32                    /* the longest printed number */
 #define GEN_FOREIGN_BYTES 256 /* of a variable's text in a format; longer is cut */
 
 struct gen_zipf {
@@ -97,13 +98,11 @@ struct gen_hot {
 
 /* ---- draws */
 #define GEN_ROW_STEP UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio, odd */
-#define GEN_SEED_STEP                                                      \
-    UINT64_C(0xd1342543de82ef95) /* a good multiplier (Steele, Vigna 2021) \
-                                  */
 
+/* SplitMix64 counts rows from the seed; stream and salt, both hashes, pick another sequence. */
 static inline uint64_t gen_draw_in(const struct gen_ctx *ctx, uint64_t salt, uint64_t row)
 {
-    return hash_mix(ctx->seed * GEN_SEED_STEP + (ctx->stream ^ salt) + row * GEN_ROW_STEP);
+    return hash_mix((ctx->seed + row * GEN_ROW_STEP) ^ ctx->stream ^ salt);
 }
 
 static inline uint64_t gen_draw(const struct gen_ctx *ctx, uint64_t salt)
@@ -118,18 +117,21 @@ static inline uint64_t gen_redraw(uint64_t bits)
 }
 
 /* In 0 .. range - 1, exactly uniform (Lemire, "Fast random integer generation in an interval",
- * 2019); range 0 is 2^64. */
-static inline uint64_t gen_below(uint64_t bits, uint64_t range)
+ * 2019); range 0 is 2^64. The fast way answers false in the rare case that the bits need a
+ * second look, or range is 0. */
+static inline bool gen_below_fast(uint64_t bits, uint64_t range, uint64_t *out)
 {
     __uint128_t product = (__uint128_t)bits * range;
-    if (__builtin_expect((uint64_t)product < range, 0)) {
-        uint64_t biased = -range % range;
-        while ((uint64_t)product < biased) {
-            bits = gen_redraw(bits);
-            product = (__uint128_t)bits * range;
-        }
-    }
-    return range ? (uint64_t)(product >> 64) : bits;
+    *out = (uint64_t)(product >> 64);
+    return __builtin_expect((uint64_t)product > range, 1);
+}
+
+uint64_t gen_below_slow(uint64_t bits, uint64_t range);
+
+static inline uint64_t gen_below(uint64_t bits, uint64_t range)
+{
+    uint64_t below;
+    return gen_below_fast(bits, range, &below) ? below : gen_below_slow(bits, range);
 }
 
 /* In [0, 1), 53 bits. */
@@ -147,6 +149,8 @@ void gen_exponential_prepare(struct gen_bell *bell, double shape);
 int64_t gen_exponential_draw(const struct gen_bell *bell, uint64_t bits);
 void gen_hot_prepare(struct gen_hot *hot, int64_t n, double part, double share);
 int64_t gen_hot_draw(const struct gen_hot *hot, uint64_t bits);
+/* The rest of GEN_UNIFORM; in another file than the fast way, which saves no registers then. */
+void gen_uniform_slow(const struct gen_node *node, uint64_t bits, struct value *out);
 int64_t gen_permute_one(uint64_t key, int64_t x, int64_t n); /* x in 1 .. n */
 
 /* ---- evaluation */

@@ -94,7 +94,7 @@ double math_harmonic(uint64_t n, double s)
     double sum = 0;
     for (uint64_t k = plain; k > 0; k--) /* small terms first */
         sum += pow((double)k, -s);
-    if (n == plain)
+    if (n <= PLAIN_TERMS)
         return sum;
     double from = (double)plain;
     double to = (double)n;

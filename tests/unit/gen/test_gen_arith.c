@@ -56,7 +56,7 @@ static void expect_null(struct value got)
     assert_int_equal(got.type, VALUE_NULL);
 }
 
-static struct value text(const char *t)
+static struct value text_value(const char *t)
 {
     return value_text(t, (uint32_t)strlen(t));
 }
@@ -152,14 +152,14 @@ static void comparisons_and_logic(void **state)
 static void text_compares_by_bytes_and_reads_as_number(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(apply(f, GEN_LT, text("10"), text("9")).as.i, 1);
-    assert_int_equal(apply(f, GEN_LT, text("ab"), text("abc")).as.i, 1);
-    assert_int_equal(apply(f, GEN_EQ, text("abc"), text("abc")).as.i, 1);
-    assert_int_equal(apply(f, GEN_GT, text("\xc3"), text("a")).as.i, 1);
-    assert_int_equal(apply(f, GEN_ADD, text("10"), value_int(5)).as.i, 15);
-    assert_int_equal(apply(f, GEN_EQ, text("2.50"), value_real(2.5)).as.i, 1);
-    expect_null(apply(f, GEN_ADD, text("ten"), value_int(5)));
-    expect_null(apply(f, GEN_EQ, text("ten"), value_int(5)));
+    assert_int_equal(apply(f, GEN_LT, text_value("10"), text_value("9")).as.i, 1);
+    assert_int_equal(apply(f, GEN_LT, text_value("ab"), text_value("abc")).as.i, 1);
+    assert_int_equal(apply(f, GEN_EQ, text_value("abc"), text_value("abc")).as.i, 1);
+    assert_int_equal(apply(f, GEN_GT, text_value("\xc3"), text_value("a")).as.i, 1);
+    assert_int_equal(apply(f, GEN_ADD, text_value("10"), value_int(5)).as.i, 15);
+    assert_int_equal(apply(f, GEN_EQ, text_value("2.50"), value_real(2.5)).as.i, 1);
+    expect_null(apply(f, GEN_ADD, text_value("ten"), value_int(5)));
+    expect_null(apply(f, GEN_EQ, text_value("ten"), value_int(5)));
 }
 
 int main(void)

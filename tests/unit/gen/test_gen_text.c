@@ -9,7 +9,6 @@
 struct fixture {
     struct arena *arena;
     struct gen_pool pool;
-    char *scratch;
     uint32_t used;
     char text[4096];
 };
