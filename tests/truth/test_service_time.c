@@ -1,0 +1,82 @@
+/* A server that knows its own service times: ours must agree with them. links: run */
+#include "bench_client.h"
+#include "fake/fake_postgres.h"
+#include "hist/quantile.h"
+
+#define SAMPLES 60
+
+static const char *const suite =
+    "return suite { 'truth', scenario { 'one', sql = 'SELECT 1',\n"
+    "  warmup = 2, samples = 60, expect = { rows = 1, value = 1 } } }\n";
+
+static uint64_t median(const uint64_t *values, uint32_t count)
+{
+    uint64_t copy[FAKE_TIMES_MAX];
+    memcpy(copy, values, count * sizeof *copy);
+    return quantile_of(copy, count, QUANTILE_P50);
+}
+
+static struct fake_postgres fake; /* large */
+
+static void run_against_fake(struct bench_client *bench)
+{
+    char target[160];
+    fake_start(&fake);
+    text_print(target, sizeof target, "conninfo:host=%s port=5432 user=x dbname=x",
+               fake.folder);
+    bench_open(bench, suite, target);
+    bench_run(bench, 2, false);
+    fake.count = 0;
+    bench_run(bench, SAMPLES, true);
+}
+
+/* About 5 ms a statement: the medians agree within 50 us, which is the way there and back. */
+static void test_median_agrees(void **state)
+{
+    (void)state;
+    struct bench_client bench;
+    fake = (struct fake_postgres){.service_ns = 5 * NS_PER_MS};
+    run_against_fake(&bench);
+    assert_int_equal(fake.count, SAMPLES);
+    assert_int_equal(bench.recorder.service.count, SAMPLES);
+    uint64_t ours = median(bench.recorder.service.raw, SAMPLES);
+    uint64_t theirs = median(fake.times, SAMPLES);
+    print_message("median: server %.1f us, measured %.1f us\n", (double)theirs / 1e3,
+                  (double)ours / 1e3);
+    bench_close(&bench);
+    fake_stop(&fake);
+    assert_true(ours >= theirs);
+    assert_in_range(ours - theirs, 0, 50 * NS_PER_US);
+}
+
+/* Sample for sample: a measured time is never shorter than what the server took, and the slow
+ * ones are the ones that the server made slow. */
+static void test_freezes_are_seen(void **state)
+{
+    (void)state;
+    struct bench_client bench;
+    fake = (struct fake_postgres){.service_ns = NS_PER_MS,
+                                  .freeze_every = 10,
+                                  .freeze_ns = 20 * NS_PER_MS};
+    run_against_fake(&bench);
+    uint32_t slow = 0;
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        assert_true(bench.recorder.service.raw[i] >= fake.times[i]);
+        if (fake.times[i] > 20 * NS_PER_MS) {
+            assert_true(bench.recorder.service.raw[i] > 20 * NS_PER_MS);
+            slow++;
+        }
+    }
+    bench_close(&bench);
+    fake_stop(&fake);
+    assert_int_equal(slow, SAMPLES / 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_median_agrees),
+        cmocka_unit_test(test_freezes_are_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
