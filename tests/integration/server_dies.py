@@ -1,0 +1,43 @@
+#!/usr/bin/python3
+"""A server killed during the run: the run says so, keeps what was measured, and cleans up."""
+import os
+import signal
+import time
+
+import lib_stand as stand
+
+
+def server_pid(folder, word):
+    for item in folder.leftovers():
+        if item.startswith("process") and word in item:
+            return int(item.split()[1].rstrip(":"))
+    return None
+
+
+def main():
+    kinds = stand.managed()
+    if not kinds:
+        stand.skip("neither PostgreSQL nor MariaDB is installed")
+    for kind in kinds:
+        word = {"postgres": "bin/postgres", "mariadb": "mariadbd"}[kind]
+        with stand.Folder() as folder:
+            process = folder.start("run", "shop", "--on", kind, "--on", "sqlite", "--no-floors",
+                                   "--out", "r.json")
+            end = time.monotonic() + 30
+            while time.monotonic() < end and not server_pid(folder, word):
+                time.sleep(0.1)
+            time.sleep(3)
+            os.kill(server_pid(folder, word), signal.SIGKILL)
+            out, err = process.communicate(timeout=120)
+            stand.check(process.returncode == 5, f"{kind}: exit 5 (got {process.returncode})")
+            stand.check("signal 9" in out + err, f"{kind}: says how the server ended")
+            cells = folder.record()["scenarios"]
+            kept = [c for c in cells if c["target"] == kind and c["verdict"] in ("valid", "reserve")]
+            rest = [c for c in cells if c["target"] == kind and c["verdict"] == "not-run"]
+            other = [c for c in cells if c["target"] == "sqlite" and c["verdict"] == "not-run"]
+            stand.check(kept and rest, f"{kind}: {len(kept)} cells kept, {len(rest)} not run")
+            stand.check(not other, f"{kind}: the other target went on to its end")
+            stand.check(not folder.wait_clean(10), "nothing left behind")
+
+
+main()
