@@ -11,6 +11,11 @@
  *
  *   stream  which sequence: a table column, or a scenario's bind of one client
  *   row     position in it: a row number from 1, or the number of the execution from 1
+ * Streams are hashes: make them with gen_stream.
+ *
+ * Within one tree, a node used twice is one draw (format("%d=%d", x, x) shows two equal
+ * numbers); two nodes are two independent draws, even with equal arguments. What else is in the
+ * pool does not matter.
  *
  * Trees are built with gen_* constructors into a `struct gen_pool` (a suite has one) and are
  * immutable afterwards; any thread may evaluate them. Depth is at most GEN_DEPTH_MAX, checked
@@ -97,7 +102,9 @@ enum gen_operator {
     GEN_NOT,
 };
 /* Integers stay integers (IDIV and MOD floor, like Lua's // and %); overflow wraps to a real;
- * division by zero gives NULL; comparisons give 1 or 0; any operation on NULL gives NULL. */
+ * division by zero gives NULL; comparisons give 1 or 0; any operation on NULL gives NULL. Two
+ * texts compare by their bytes; elsewhere a text counts as the number that it reads as, or
+ * NULL. GEN_NEG and GEN_NOT ignore b. */
 gen_id gen_arith(struct gen_pool *pool, enum gen_operator op, gen_id a, gen_id b);
 
 gen_id gen_sequence(struct gen_pool *pool, int64_t start, int64_t step);
@@ -112,9 +119,11 @@ gen_id gen_exponential(struct gen_pool *pool, int64_t lo, int64_t hi, double sha
 gen_id gen_hotspot(struct gen_pool *pool, int64_t n, double hot_part, double hot_share);
 gen_id gen_latest(struct gen_pool *pool, int64_t n, double s);
 gen_id gen_choice(struct gen_pool *pool, const gen_id *children, uint16_t count);
+/* NULL when a child is NULL. A real in %d is printed as in %s. */
 gen_id gen_format(struct gen_pool *pool, const char *format, const gen_id *children,
                   uint16_t count);
 gen_id gen_text(struct gen_pool *pool, uint32_t bytes, uint32_t unique_percent);
+/* Children that are gen_json themselves nest; other texts are quoted; NULL is null. */
 gen_id gen_json(struct gen_pool *pool, const char *const *names, const gen_id *children,
                 uint16_t count);
 gen_id gen_uuid7(struct gen_pool *pool, int64_t base_ms);
@@ -140,8 +149,8 @@ void gen_eval(struct gen_ctx *ctx, gen_id id, struct value *out);
 /* Upper bound of scratch bytes that one evaluation takes. */
 uint32_t gen_scratch_bytes(const struct gen_pool *pool, gen_id id);
 
-/* Does the tree's value not change from row to row (no row, draw, variable or bound below it)?
- */
+/* Does the tree's value not change from row to row (no row, client, draw, GEN_AT, variable or
+ * bound below it)? */
 bool gen_is_constant(const struct gen_pool *pool, gen_id id);
 
 /* Stream of a named sequence: hash of its parts, so that editing one column or scenario leaves
