@@ -152,9 +152,12 @@ static bool make_folders(struct server *server, struct err *err)
 
 /* --- processes --- */
 
+/* Messages in one language, whatever the user's: they are searched and shown. */
 static struct proc_spec spec_of(const struct server *server, const char *const *argv)
 {
+    static const char *const environment[] = {"LC_ALL=C", NULL};
     return (struct proc_spec){.argv = argv,
+                              .extra_env = environment,
                               .output_path = server->log,
                               .folder = server->folder,
                               .user = server->run_as,
