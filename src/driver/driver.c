@@ -1,0 +1,182 @@
+#include "driver/driver.h"
+
+#include "base/num.h"
+#include "driver/driver_internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONN_BLOCK_BYTES = 8192 };
+
+const struct drv_class *const drv_classes[] = {
+    &drv_sqlite, &drv_libpq, &drv_libmariadb, &drv_null, NULL,
+};
+
+const struct drv_class *drv_find(struct slice name)
+{
+    for (size_t i = 0; drv_classes[i]; i++) {
+        if (slice_is(name, drv_classes[i]->name))
+            return drv_classes[i];
+    }
+    return NULL;
+}
+
+const char *drv_tier_name(enum drv_tier tier)
+{
+    switch (tier) {
+    case DRV_TIER_UNKNOWN: break;
+    case DRV_TIER_NONE: return "none";
+    case DRV_TIER_MEMORY: return "memory";
+    case DRV_TIER_CACHE: return "page cache";
+    case DRV_TIER_FSYNC: return "fsync";
+    }
+    return "unknown";
+}
+
+bool drv_open(const struct drv_target *target, struct drv_conn **conn, struct err *err)
+{
+    const struct drv_class *class = target->class;
+    assert(class && class->abi == DRV_ABI && class->conn_bytes >= sizeof(struct drv_conn));
+    struct arena *arena = arena_create(CONN_BLOCK_BYTES);
+    struct drv_conn *fresh = arena_alloc(arena, class->conn_bytes, _Alignof(max_align_t));
+    *fresh = (struct drv_conn){class, target, arena, target->options};
+    if (!class->open(fresh, err)) {
+        drv_close(&fresh);
+        return false;
+    }
+    *conn = fresh;
+    return true;
+}
+
+void drv_close(struct drv_conn **conn)
+{
+    if (!*conn)
+        return;
+    struct arena *arena = (*conn)->arena; /* the connection itself lives in it */
+    (*conn)->class->close(*conn);
+    arena_destroy(&arena);
+    *conn = NULL;
+}
+
+static const char *skip_line(const char *sql)
+{
+    const char *end = strchr(sql, '\n');
+    return end ? end + 1 : sql + strlen(sql);
+}
+
+static const char *skip_block(const char *sql)
+{
+    const char *end = strstr(sql + 2, "*/");
+    return end ? end + 2 : sql + strlen(sql);
+}
+
+static const char *skip_space(const char *sql)
+{
+    for (;;) {
+        if (*sql != '\0' && strchr(" \t\r\n(;", *sql))
+            sql++;
+        else if (strncmp(sql, "--", 2) == 0 || *sql == '#')
+            sql = skip_line(sql);
+        else if (strncmp(sql, "/*", 2) == 0)
+            sql = skip_block(sql);
+        else
+            return sql;
+    }
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_';
+}
+
+bool sql_changes_rows(const char *sql)
+{
+    static const char *const words[] = {"insert",  "update", "delete",
+                                        "replace", "merge",  "with"};
+    sql = skip_space(sql);
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
+        size_t bytes = strlen(words[i]);
+        if (strncasecmp(sql, words[i], bytes) == 0 && !is_word(sql[bytes]))
+            return true;
+    }
+    return false;
+}
+
+const char *sql_quote(struct arena *arena, char quote, const char *name)
+{
+    struct text text;
+    text_init(&text, arena, 2 * strlen(name) + 2);
+    text_add_char(&text, quote);
+    for (; *name; name++) {
+        if (*name == quote)
+            text_add_char(&text, quote);
+        text_add_char(&text, *name);
+    }
+    text_add_char(&text, quote);
+    return text.at;
+}
+
+const char *error_copy(char *buffer, size_t room, const char *message)
+{
+    size_t at = 0;
+    for (struct slice left = slice_trim(slice_of(message)); left.bytes > 0 && at + 1 < room;
+         left = slice_skip(left, 1)) {
+        unsigned char c = (unsigned char)left.at[0];
+        bool blank = c < ' ' || c == 0x7f;
+        if (!blank)
+            buffer[at++] = (char)c;
+        else if (at > 0 && buffer[at - 1] != ' ')
+            buffer[at++] = ' ';
+    }
+    buffer[at] = '\0';
+    return buffer;
+}
+
+struct value real_decode(const char *text, uint32_t bytes)
+{
+    struct slice slice = {text, bytes};
+    double real;
+    if (num_real(slice, &real))
+        return value_real(real);
+    if (slice_is(slice, "NaN"))
+        return value_real((double)NAN);
+    if (slice_is(slice, "Infinity"))
+        return value_real((double)INFINITY);
+    if (slice_is(slice, "-Infinity"))
+        return value_real(-(double)INFINITY);
+    return value_text(text, bytes);
+}
+
+struct value number_decode(const char *text, uint32_t bytes)
+{
+    int64_t whole;
+    if (num_i64((struct slice){text, bytes}, &whole))
+        return value_int(whole);
+    return real_decode(text, bytes);
+}
+
+void settings_add(struct arena *arena, struct setting_list *list, struct drv_setting setting)
+{
+    if (secret_name(slice_of(setting.name)))
+        return;
+    list->at = arena_grow(arena, list->at, list->count, &list->room, list->count + 1,
+                          sizeof(*list->at));
+    list->at[list->count++] = setting;
+}
+
+static int setting_order(const void *left, const void *right)
+{
+    const struct drv_setting *a = left, *b = right;
+    return strcmp(a->name, b->name);
+}
+
+void settings_finish(struct setting_list *list, struct drv_facts *facts)
+{
+    if (list->count > 1)
+        qsort(list->at, list->count, sizeof(*list->at), setting_order);
+    facts->settings = list->at;
+    facts->setting_count = (uint32_t)list->count;
+}

@@ -1,0 +1,170 @@
+#ifndef DRIVER_DRIVER_H
+#define DRIVER_DRIVER_H
+
+/*
+ * The driver interface. One `const struct drv_class` a driver; the runner has one code path for
+ * all of them.
+ *
+ * Step contract: `submit` starts an operation and never completes one; each `step` completes at
+ * most one, in the order of submission, or says what it waits for. A blocking driver never
+ * waits: its `step` does the whole work and answers DRV_DONE or DRV_FAILED; the runner gives
+ * each of its connections a thread. With DRV_CAP_PIPELINE several operations may be in flight.
+ *
+ * Setup functions (open … describe) may block and allocate (from conn->arena) and report by
+ * struct err. Measured functions (submit, step, cancel) allocate nothing of ours, format
+ * nothing and have no err: a failure is an outcome, with its text kept for last_error until the
+ * next submit.
+ *
+ * A driver's private struct begins with struct drv_conn and is conn_bytes long; the runner
+ * reserves it zeroed and fills the public part before `open`.
+ */
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/value.h"
+#include "driver/target.h"
+#include "program/program.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DRV_ABI 1
+
+enum drv_cap {
+    DRV_CAP_ASYNC = 1 << 0, /* fd, WANT_READ, WANT_WRITE; many connections a thread */
+    DRV_CAP_PIPELINE = 1 << 1,
+    DRV_CAP_PING = 1 << 2,   /* DRV_OP_PING is a round trip of the protocol */
+    DRV_CAP_REMOTE = 1 << 3, /* a server: has a fresh schema (place), may be managed */
+};
+
+enum drv_step { DRV_DONE, DRV_WANT_READ, DRV_WANT_WRITE, DRV_FAILED };
+
+/* DONE comes with OK, RETRY (serialization failure, deadlock, busy), ERROR or TIMEOUT
+ * (cancelled); FAILED means that the connection is lost (LOST). */
+enum drv_verdict { DRV_OK, DRV_RETRY, DRV_ERROR, DRV_TIMEOUT, DRV_LOST };
+
+/* Where rows go, called between submit and the step that completes. values[] has `count`
+ * entries for WALK (type and length; bytes in place) and DECODE, is NULL for DRAIN; valid until
+ * it returns. A NULL sink or row function counts rows only. */
+struct drv_sink {
+    void (*row)(struct drv_sink *self, const struct value *values, uint16_t count);
+};
+
+enum drv_op_kind { DRV_OP_EXECUTE, DRV_OP_PING, DRV_OP_BEGIN, DRV_OP_COMMIT, DRV_OP_ROLLBACK };
+
+/* What a correct answer looks like: used by drv_null to answer with, by nobody else. */
+struct drv_expect {
+    uint64_t rows;
+    int64_t affected;
+    const struct value *values; /* of the first row; others repeat it */
+    uint16_t value_count;
+    bool error; /* it should fail; error_text says how */
+    const char *error_text;
+};
+
+struct drv_op {
+    enum drv_op_kind kind;
+    uint16_t stmt; /* index of the prepared set */
+    enum prog_depth depth;
+    uint32_t param_count;
+    const struct value *params; /* the caller's until the operation completes */
+    struct drv_sink *sink;      /* may be NULL */
+    const struct drv_expect *expect;
+};
+
+struct drv_outcome {
+    enum drv_verdict verdict;
+    uint64_t rows;
+    int64_t affected;  /* -1: the server did not say */
+    uint64_t sent_ns;  /* 0: not known */
+    uint64_t first_ns; /* first byte of the answer; 0: not known */
+    char sqlstate[6];  /* "" when there is none */
+    int code;          /* the server's or library's own number */
+};
+
+/* Durability of an acknowledged commit. */
+enum drv_tier {
+    DRV_TIER_UNKNOWN,
+    DRV_TIER_NONE,
+    DRV_TIER_MEMORY,
+    DRV_TIER_CACHE,
+    DRV_TIER_FSYNC
+};
+const char *drv_tier_name(
+    enum drv_tier tier); /* "unknown" "none" "memory" "page cache" "fsync" */
+
+struct drv_setting {
+    const char *name, *value, *source;
+};
+
+/* What a target says of itself; strings in the arena given to describe. */
+struct drv_facts {
+    const char *server_version; /* "PostgreSQL 15.18 …" ; "" for null */
+    const char *client_version; /* "libpq 15.18" */
+    enum drv_tier tier;
+    const char *tier_why; /* "fsync=on, synchronous_commit=on, full_page_writes=on" */
+    bool debug_build;
+    const char *debug_why; /* which sign of it, or NULL */
+    bool query_cache;      /* identical queries are answered from a cache */
+    bool superuser;
+    const struct drv_setting
+        *settings; /* every non-default one, without secrets, sorted by name */
+    uint32_t setting_count;
+};
+
+struct drv_conn {
+    const struct drv_class *class;
+    const struct drv_target *target;
+    struct arena *arena; /* the connection's own; lives as long as it */
+    const void *options; /* the driver's options struct, parsed from the target */
+};
+
+struct drv_class {
+    const char *name;    /* "libpq": the client's name in tables */
+    const char *summary; /* one line for `dbdyno list drivers` */
+    uint32_t abi, caps;
+    const struct drv_option *options; /* what a target's query may set; ends with name NULL */
+    size_t options_bytes, conn_bytes;
+
+    MUST_CHECK bool (*open)(struct drv_conn *, struct err *); /* connected and logged in */
+    void (*close)(struct drv_conn *);                         /* takes a conn in any state */
+    int (*fd)(const struct drv_conn *);                       /* NULL without DRV_CAP_ASYNC */
+
+    /* Makes (or with false drops) a fresh schema or database `name`. The connection must have
+     * been opened with target->place empty. Connections whose target->place is `name` live in
+     * it. */
+    MUST_CHECK bool (*place)(struct drv_conn *, const char *name, bool create, struct err *);
+
+    /* Replaces the connection's prepared set. */
+    MUST_CHECK bool (*prepare)(struct drv_conn *, const struct prog_stmt *, uint32_t count,
+                               struct err *);
+    /* Runs one statement; the first column of the first row goes to *value (NULL when there is
+     * no row; may be NULL), rows to *rows (may be NULL). For setup, checks and clean-up. */
+    MUST_CHECK bool (*query)(struct drv_conn *, struct arena *, const char *sql,
+                             struct value *value, uint64_t *rows, struct err *);
+    MUST_CHECK bool (*describe)(struct drv_conn *, struct arena *, struct drv_facts *,
+                                struct err *);
+
+    /* measured */
+    void (*submit)(struct drv_conn *, const struct drv_op *);
+    enum drv_step (*step)(struct drv_conn *, struct drv_outcome *);
+    /* Asks for the running operation to stop; called from another thread than the connection's
+     * own, so it must be safe beside submit and step. The operation still completes by step. */
+    void (*cancel)(struct drv_conn *);
+    /* Text of the last failure, the server's own words; never has a password. */
+    const char *(*last_error)(const struct drv_conn *);
+
+    /* Name and version of the linked client library, "libpq 15.18"; may be NULL. */
+    const char *(*library)(struct arena *);
+};
+
+extern const struct drv_class *const drv_classes[]; /* NULL-terminated table */
+
+const struct drv_class *drv_find(struct slice name);
+
+/* Reserves a connection in its own arena and opens it. */
+MUST_CHECK bool drv_open(const struct drv_target *target, struct drv_conn **conn,
+                         struct err *err);
+void drv_close(struct drv_conn **conn); /* sets NULL; NULL is fine */
+
+#endif

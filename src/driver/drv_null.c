@@ -1,0 +1,131 @@
+/* Answers at once what the operation expects: what is left to measure is the stand itself. */
+
+#include "base/num.h"
+#include "driver/driver_internal.h"
+
+#include <string.h>
+
+struct null_conn {
+    struct drv_conn base;
+    const struct drv_expect *expect;
+    struct drv_sink *sink;
+    const char *error;
+    bool drain;
+};
+
+static bool null_open(UNUSED struct drv_conn *conn, UNUSED struct err *err)
+{
+    return true;
+}
+
+static void null_close(UNUSED struct drv_conn *conn)
+{
+}
+
+static bool null_place(UNUSED struct drv_conn *conn, UNUSED const char *name,
+                       UNUSED bool create, UNUSED struct err *err)
+{
+    return true;
+}
+
+static bool null_prepare(UNUSED struct drv_conn *conn, UNUSED const struct prog_stmt *stmts,
+                         UNUSED uint32_t count, UNUSED struct err *err)
+{
+    return true;
+}
+
+static bool null_query(UNUSED struct drv_conn *conn, UNUSED struct arena *arena,
+                       UNUSED const char *sql, struct value *value, uint64_t *rows,
+                       UNUSED struct err *err)
+{
+    if (value)
+        *value = (struct value){.type = VALUE_NULL};
+    if (rows)
+        *rows = 0;
+    return true;
+}
+
+static bool null_describe(UNUSED struct drv_conn *conn, UNUSED struct arena *arena,
+                          struct drv_facts *facts, UNUSED struct err *err)
+{
+    *facts = (struct drv_facts){
+        .server_version = "",
+        .client_version = "null",
+        .tier = DRV_TIER_NONE,
+        .tier_why = "nothing is stored",
+    };
+    return true;
+}
+
+static void null_submit(struct drv_conn *conn, const struct drv_op *op)
+{
+    struct null_conn *null = (struct null_conn *)conn;
+    null->expect = op->expect;
+    null->sink = op->sink && op->sink->row ? op->sink : NULL;
+    null->drain = op->depth == PROG_DRAIN;
+}
+
+static void fail(struct null_conn *null, struct drv_outcome *outcome)
+{
+    const char *text = null->expect->error_text ? null->expect->error_text : "";
+    int64_t code;
+    null->error = text;
+    outcome->verdict = DRV_ERROR;
+    if (num_i64(slice_of(text), &code) && code > 0 && code <= INT32_MAX)
+        outcome->code = (int)code;
+    if (strlen(text) + 1 == sizeof(outcome->sqlstate))
+        memcpy(outcome->sqlstate, text, sizeof(outcome->sqlstate));
+}
+
+static enum drv_step null_step(struct drv_conn *conn, struct drv_outcome *outcome)
+{
+    struct null_conn *null = (struct null_conn *)conn;
+    const struct drv_expect *expect = null->expect;
+    *outcome = (struct drv_outcome){.verdict = DRV_OK, .affected = -1};
+    if (!expect)
+        return DRV_DONE;
+    if (expect->error) {
+        fail(null, outcome);
+        return DRV_DONE;
+    }
+    outcome->rows = expect->rows;
+    outcome->affected = expect->affected;
+    if (null->sink) {
+        const struct value *values = null->drain ? NULL : expect->values;
+        uint16_t count = values ? expect->value_count : 0;
+        for (uint64_t i = 0; i < expect->rows; i++)
+            null->sink->row(null->sink, values, count);
+    }
+    return DRV_DONE;
+}
+
+static void null_cancel(UNUSED struct drv_conn *conn)
+{
+}
+
+static const char *null_last_error(const struct drv_conn *conn)
+{
+    const struct null_conn *null = (const struct null_conn *)conn;
+    return null->error ? null->error : "";
+}
+
+static const struct drv_option null_options[] = {{0}};
+
+const struct drv_class drv_null = {
+    .name = "null",
+    .summary = "no database: answers at once, shows what the stand itself costs",
+    .abi = DRV_ABI,
+    .caps = DRV_CAP_PING,
+    .options = null_options,
+    .conn_bytes = sizeof(struct null_conn),
+    .open = null_open,
+    .close = null_close,
+    .place = null_place,
+    .prepare = null_prepare,
+    .query = null_query,
+    .describe = null_describe,
+    .submit = null_submit,
+    .step = null_step,
+    .cancel = null_cancel,
+    .last_error = null_last_error,
+};

@@ -1,0 +1,87 @@
+#ifndef DRIVER_LIBPQ_INTERNAL_H
+#define DRIVER_LIBPQ_INTERNAL_H
+
+/*
+ * PostgreSQL through libpq, non-blocking. libpq_setup.c opens, prepares, asks and describes;
+ * drv_libpq.c has the measured part.
+ *
+ * Source: https://www.postgresql.org/docs/15/libpq.html
+ */
+
+#include "driver/driver_internal.h"
+
+#include <libpq-fe.h>
+
+#include <stdatomic.h>
+
+enum { PQ_COLUMNS_MAX = 1664, PQ_NUMBER_BYTES = 32, PQ_NAME_BYTES = 12 };
+
+enum pq_rows { PQ_ROWS_WHOLE, PQ_ROWS_STREAM };
+
+struct pq_options {
+    int rows;
+    int64_t param_bytes;
+};
+
+/* How a parameter goes out. Values whose binary form is their own bytes need not be copied. */
+enum pq_param { PQ_PARAM_TEXT, PQ_PARAM_CHARS, PQ_PARAM_BYTEA };
+
+/* How a column is decoded. */
+enum pq_column { PQ_AS_TEXT, PQ_AS_BOOL, PQ_AS_INT, PQ_AS_REAL, PQ_AS_NUMERIC, PQ_AS_BYTEA };
+
+struct pq_stmt {
+    char name[PQ_NAME_BYTES];
+    const char *sql;
+    bool direct;
+    uint32_t param_count;
+    const uint8_t *params; /* enum pq_param of each */
+};
+
+struct pq_conn {
+    struct drv_conn base;
+    PGconn *db;
+    PGcancel *cancel;
+
+    struct arena *set_arena; /* of the prepared set and its buffers */
+    struct pq_stmt *stmts;
+    uint32_t stmt_count;
+    const char **values;
+    int *lengths, *formats;
+    char *buffer; /* the text of parameters */
+    size_t buffer_room, buffer_used;
+    struct value *row;
+    uint8_t *columns; /* enum pq_column of the running result */
+    uint16_t row_room;
+
+    /* the operation in flight */
+    enum drv_op_kind kind;
+    enum prog_depth depth;
+    struct drv_sink *sink;
+    bool flushed, failed, known; /* known: `columns` is filled */
+    uint16_t column_count;
+    struct drv_outcome outcome;
+
+    /* Set by pq_cancel on another thread, before the request goes out; read here when a
+     * statement was cancelled. Never cleared: a request may arrive late, and then hits a later
+     * operation. A flag alone, no other memory depends on it. */
+    atomic_bool cancelled;
+    char error[DRV_ERROR_BYTES];
+};
+
+bool pq_open(struct drv_conn *conn, struct err *err);
+void pq_close(struct drv_conn *conn);
+bool pq_place(struct drv_conn *conn, const char *name, bool create, struct err *err);
+bool pq_prepare(struct drv_conn *conn, const struct prog_stmt *stmts, uint32_t count,
+                struct err *err);
+bool pq_query(struct drv_conn *conn, struct arena *arena, const char *sql, struct value *value,
+              uint64_t *rows, struct err *err);
+bool pq_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *facts,
+                 struct err *err);
+
+enum pq_column pq_column_kind(Oid type);
+struct value pq_decode(enum pq_column kind, char *text, uint32_t bytes);
+
+/* "ERROR: text (detail)" in one line. */
+const char *pq_error_text(const PGresult *result, char *buffer, size_t room);
+
+#endif
