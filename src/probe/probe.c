@@ -1,6 +1,7 @@
 #include "probe/probe.h"
 
 #include "hist/quantile.h"
+#include "os/fs.h"
 #include "os/now.h"
 #include "os/sig.h"
 #include "probe/probe_internal.h"
@@ -99,8 +100,9 @@ unsigned probe_floors(struct arena *arena, const char *folder, uint64_t budget_n
 {
     struct arena *scratch = arena_create(2 << 20);
     struct probe probe = {.arena = arena};
-    probe.file = arena_printf(scratch, "%s/.dbdyno-floors-%d-%llx", folder, (int)getpid(),
-                              (unsigned long long)os_now_ns());
+    probe.file =
+        arena_printf(scratch, "%s/.dbdyno-floors-%d-%llx", folder ? folder : fs_temp_root(),
+                     (int)getpid(), (unsigned long long)os_now_ns());
     probe.page = arena_alloc(scratch, PROBE_PIECE, 4096);
     probe.values = arena_array(scratch, uint64_t, PROBE_VALUES);
     fill_page(probe.page);

@@ -25,10 +25,10 @@ struct probe_floor {
 
 #define PROBE_FLOORS_MAX 16
 
-/* Measures all floors with one scratch file in `folder` (removed again; give a folder that the
- * reaper knows, so that a kill leaves nothing either). Each takes its share of the budget but
- * at least three samples. Returns the count; a floor that could not be measured says why.
- * `progress` (may be NULL) is called before each. */
+/* Measures all floors with one scratch file in `folder` (NULL: fs_temp_root(); removed again;
+ * give a folder that the reaper knows, so that a kill leaves nothing either). Each takes its
+ * share of the budget but at least three samples. Returns the count; a floor that could not be
+ * measured says why. `progress` (may be NULL) is called before each. */
 unsigned probe_floors(struct arena *arena, const char *folder, uint64_t budget_ns,
                       void (*progress)(const char *name),
                       struct probe_floor floors[PROBE_FLOORS_MAX]);

@@ -78,6 +78,8 @@ static void a_folder_that_is_not_there_is_said(void **state)
     assert_int_equal(sync->n, 0);
     assert_non_null(named(floors, count, "disk_read_random")->unavailable);
     assert_null(named(floors, count, "unix_round_trip")->unavailable);
+    count = probe_floors(*state, NULL, NS_PER_MS, NULL, floors); /* a remote target has none */
+    assert_null(named(floors, count, "clock_read")->unavailable);
 }
 
 static void the_clock_is_fine_enough(void **state)
