@@ -11,7 +11,8 @@
  *
  *   stream  which sequence: a table column, or a scenario's bind of one client
  *   row     position in it: a row number from 1, or the number of the execution from 1
- * Streams are hashes: make them with gen_stream.
+ *
+ * A stream is a hash: gen_stream makes it.
  *
  * Within one tree, a node used twice is one draw (format("%d=%d", x, x) shows two equal
  * numbers); two nodes are two independent draws, even with equal arguments. What else is in the
