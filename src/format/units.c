@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 static const uint64_t unit_ns[] = {1, NS_PER_US, NS_PER_MS, NS_PER_S};
 

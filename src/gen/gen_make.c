@@ -1,6 +1,5 @@
 #include "gen/gen_internal.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* The constructors: arguments are checked here, trees are put together in gen_tree.c. */
