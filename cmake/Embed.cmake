@@ -1,0 +1,30 @@
+# dbdyno_embed_suites(target): suites/*.lua as suite_builtins[] of src/suite/suite.h, made at build
+# time. This file is also the script that writes it (cmake -P, with OUT and FILES).
+if(CMAKE_SCRIPT_MODE_FILE)
+  set(arrays "")
+  set(rows "")
+  set(count 0)
+  foreach(file ${FILES})
+    cmake_path(GET file STEM name)
+    file(READ ${file} hex HEX)
+    string(LENGTH "${hex}" digits)
+    math(EXPR bytes "${digits} / 2")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," data "${hex}")
+    string(REPLACE "'\\x0a'," "'\\x0a',\n    " data "${data}")
+    string(APPEND arrays "static const char source_${count}[] = {\n    ${data}0};\n\n")
+    string(APPEND rows "    {\"${name}\", source_${count}, ${bytes}},\n")
+    math(EXPR count "${count} + 1")
+  endforeach()
+  file(WRITE ${OUT} "/* Made by cmake/Embed.cmake from suites/. */\n#include \"suite/suite.h\"\n\n${arrays}const struct suite_builtin suite_builtins[] = {\n${rows}};\nconst uint32_t suite_builtin_count = ${count};\n")
+  return()
+endif()
+
+set(DBDYNO_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+function(dbdyno_embed_suites target)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/suites/*.lua)
+  set(out ${CMAKE_BINARY_DIR}/generated/suite_builtins.c)
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -D OUT=${out} "-DFILES=${files}" -P ${DBDYNO_EMBED_SCRIPT}
+    DEPENDS ${files} ${DBDYNO_EMBED_SCRIPT} VERBATIM COMMENT "Embedding suites")
+  target_sources(${target} PRIVATE ${out})
+endfunction()
