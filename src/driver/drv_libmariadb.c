@@ -380,5 +380,6 @@ const struct drv_class drv_libmariadb = {
     .submit = my_submit,
     .step = my_step,
     .cancel = my_cancel,
+    .library = my_library,
     .last_error = my_last_error,
 };

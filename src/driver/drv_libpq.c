@@ -376,5 +376,6 @@ const struct drv_class drv_libpq = {
     .submit = pq_submit,
     .step = pq_step,
     .cancel = pq_cancel,
+    .library = pq_library,
     .last_error = pq_last_error,
 };

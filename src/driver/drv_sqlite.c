@@ -341,6 +341,11 @@ static bool given(const struct drv_target *target, const char *name)
     return false;
 }
 
+static const char *lite_library(struct arena *arena)
+{
+    return arena_printf(arena, "sqlite3 %s", sqlite3_libversion());
+}
+
 static bool lite_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *facts,
                           UNUSED struct err *err)
 {
@@ -351,7 +356,7 @@ static bool lite_describe(struct drv_conn *conn, struct arena *arena, struct drv
     bool debug = sqlite3_compileoption_used("DEBUG") != 0;
     *facts = (struct drv_facts){
         .server_version = arena_printf(arena, "SQLite %s", sqlite3_libversion()),
-        .client_version = arena_printf(arena, "sqlite3 %s", sqlite3_libversion()),
+        .client_version = lite_library(arena),
         .tier = tier_of(target, journal, synchronous),
         .tier_why = is_memory(target) ? "the database lives in memory"
                                       : arena_printf(arena, "journal_mode=%s, synchronous=%s",
@@ -555,5 +560,6 @@ const struct drv_class drv_sqlite = {
     .submit = lite_submit,
     .step = lite_step,
     .cancel = lite_cancel,
+    .library = lite_library,
     .last_error = lite_last_error,
 };

@@ -114,6 +114,11 @@ static bool has_query_cache(struct drv_conn *conn, struct arena *arena)
     return *type && !is(type, "OFF") && !is(type, "0") && *size && !is(size, "0");
 }
 
+const char *my_library(struct arena *arena)
+{
+    return arena_printf(arena, "libmariadb %s", mysql_get_client_info());
+}
+
 bool my_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *facts,
                  struct err *err)
 {
@@ -134,7 +139,7 @@ bool my_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *f
     *facts = (struct drv_facts){
         .server_version = arena_printf(arena, "%s %s",
                                        strcasestr(text, "mariadb") ? "MariaDB" : "MySQL", text),
-        .client_version = arena_printf(arena, "libmariadb %s", mysql_get_client_info()),
+        .client_version = my_library(arena),
         .tier = tier_of(&how),
         .tier_why = tier_why(arena, &how),
         .debug_build = debug,

@@ -91,6 +91,7 @@ bool my_prepare(struct drv_conn *conn, const struct prog_stmt *stmts, uint32_t c
                 struct err *err);
 bool my_query(struct drv_conn *conn, struct arena *arena, const char *sql, struct value *value,
               uint64_t *rows, struct err *err);
+const char *my_library(struct arena *arena); /* "libmariadb 3.3.18" */
 bool my_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *facts,
                  struct err *err);
 

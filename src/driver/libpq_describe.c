@@ -61,7 +61,7 @@ static void read_settings(struct drv_conn *conn, struct arena *arena, struct drv
     settings_finish(&list, facts);
 }
 
-static const char *client_version(struct arena *arena)
+const char *pq_library(struct arena *arena)
 {
     int version = PQlibVersion();
     return arena_printf(arena, "libpq %d.%d", version / 10000, version % 10000);
@@ -82,7 +82,7 @@ bool pq_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *f
     enum drv_tier tier = tier_of(&how);
     *facts = (struct drv_facts){
         .server_version = version.type == VALUE_TEXT ? version.as.text : "",
-        .client_version = client_version(arena),
+        .client_version = pq_library(arena),
         .tier = tier,
         .tier_why = tier == DRV_TIER_UNKNOWN
                         ? "the server does not tell fsync and synchronous_commit"

@@ -75,6 +75,7 @@ bool pq_prepare(struct drv_conn *conn, const struct prog_stmt *stmts, uint32_t c
                 struct err *err);
 bool pq_query(struct drv_conn *conn, struct arena *arena, const char *sql, struct value *value,
               uint64_t *rows, struct err *err);
+const char *pq_library(struct arena *arena); /* "libpq 15.18" */
 bool pq_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *facts,
                  struct err *err);
 

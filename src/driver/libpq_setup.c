@@ -211,8 +211,7 @@ static const char *connect_hint(const char *message)
         {"no password supplied",  "give a password in the URL (postgresql://USER:PASSWORD@...)"},
         {"authentication failed", "check user and password (write %, @, :, / and ? in them "
                                   "percent-encoded)"          },
-        {"refused",               "is a server running there?"                                 },
-        {"No such file",          "is a server running there?"                                 },
+        {"Is the server running", "check host and port"                                        },
         {"does not exist",        "create it, or name another one in the URL"                  },
         {"no pg_hba.conf entry",  "the server's pg_hba.conf does not let this client in"       },
         {"could not translate",   "check the name of the host"                                 },
@@ -235,24 +234,21 @@ static bool fail_connect(struct pq_conn *pq, struct err *err)
                    connect_hint(message));
 }
 
-/* Messages about a conninfo string quote the piece they mean, which may be of a password. */
+/* Messages about a conninfo string quote the piece they mean, which may be of a password: they
+ * are cut before it. */
 static bool fail_conninfo(const char *message, struct err *err)
 {
-    char shown[200];
-    size_t at = 0;
-    bool quoted = false;
-    for (; *message && at + 1 < sizeof(shown); message++) {
-        if (*message == '"')
-            quoted = !quoted;
-        if (*message != '\n' && (!quoted || *message == '"'))
-            shown[at++] = *message;
-    }
-    shown[at] = '\0';
+    struct slice shown, piece;
+    if (slice_starts(slice_of(message), "missing \"=\""))
+        message = "a key lacks its = and value";
+    slice_split(slice_of(message), '"', &shown, &piece);
+    shown = slice_trim(shown);
     return err_set(
         err, ERR_USAGE,
-        "libpq cannot read the target: %s; it takes postgresql://USER:PASSWORD@HOST:"
-        "PORT/DATABASE with odd characters percent-encoded, or conninfo:KEY=VALUE ...",
-        shown);
+        "libpq cannot read the target: %.*s ...; it takes postgresql://USER:PASSWORD@"
+        "HOST:PORT/DATABASE with odd characters percent-encoded, or "
+        "conninfo:KEY=VALUE ...",
+        (int)shown.bytes, shown.at);
 }
 
 /* connect_timeout as libpq means it, for each host: the non-blocking calls leave it to us. */

@@ -109,6 +109,37 @@ static bool parse_kind(struct arena *arena, struct slice text, struct drv_target
     return query_read(arena, query, kind->allows, target, &rest, err);
 }
 
+static bool fail_encoding(struct err *err)
+{
+    return err_set(
+        err, ERR_USAGE,
+        "a port is a number (in a user or password, write : as %%3A, / as %%2F, ? as "
+        "%%3F, @ as %%40, %% as %%25)");
+}
+
+/* A password with a bare slash makes its beginning a port, which libpq would quote in its
+ * message. `authority` has no user, `path` is what follows the slash. */
+static bool check_ports(struct slice authority, struct slice path, struct err *err)
+{
+    struct slice host, before, query;
+    uint64_t port;
+    bool more = true;
+    slice_split(path, '?', &before, &query);
+    if (before.bytes > 0 && memchr(before.at, '@', before.bytes) && authority.bytes > 0 &&
+        memchr(authority.at, ':', authority.bytes))
+        return fail_encoding(err);
+    while (more) {
+        more = slice_split(authority, ',', &host, &authority);
+        const char *colon = host.bytes ? memrchr(host.at, ':', host.bytes) : NULL;
+        if (!colon || memchr(colon, ']', host.bytes - (size_t)(colon - host.at)))
+            continue;
+        struct slice digits = slice_skip(host, (size_t)(colon - host.at) + 1);
+        if (digits.bytes > 0 && !num_u64(digits, &port))
+            return fail_encoding(err);
+    }
+    return true;
+}
+
 /* libpq reads the URI itself; only what is ours is taken out of its query. The query begins
  * after the user and password, which libpq ends at the first @ before a slash. */
 static bool parse_postgres(struct arena *arena, struct slice text, size_t scheme,
@@ -117,8 +148,11 @@ static bool parse_postgres(struct arena *arena, struct slice text, size_t scheme
     struct slice body = slice_skip(text, scheme), authority, path, user, after, head, query;
     const char *rest;
     slice_split(body, '/', &authority, &path);
-    size_t start =
-        slice_split(authority, '@', &user, &after) ? scheme + user.bytes + 1 : scheme;
+    bool has_user = slice_split(authority, '@', &user, &after);
+    size_t start = has_user ? scheme + user.bytes + 1 : scheme;
+    slice_split(has_user ? after : authority, '?', &head, &query);
+    if (!check_ports(head, has_user ? (struct slice){NULL, 0} : path, err))
+        return false;
     slice_split(slice_skip(text, start), '?', &head, &query);
     take_kind(target, find_kind(slice_of("postgres")));
     target->home = DRV_HOME_RUNNING;

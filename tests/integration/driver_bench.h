@@ -1,0 +1,169 @@
+#ifndef TESTS_DRIVER_BENCH_H
+#define TESTS_DRIVER_BENCH_H
+
+/* A private server of one kind and connections to it, for the tests of the server drivers. */
+
+#include "driver/driver.h"
+#include "server/server.h"
+#include "testing.h"
+
+#include <poll.h>
+#include <string.h>
+
+struct bench {
+    struct arena *arena;
+    enum server_kind kind;
+    struct server *server;
+    struct drv_target target; /* as superuser; a copy of it is a target of one's own */
+};
+
+static inline bool is_postgres(const struct bench *bench)
+{
+    return bench->kind == SERVER_POSTGRES;
+}
+
+/* PERCENT marks what a password would need encoded; here it is the server's own, all letters.
+ */
+static inline const char *bench_url(const struct bench *bench, const char *user,
+                                    const char *password, const char *database,
+                                    const char *query)
+{
+    return arena_printf(bench->arena, "%s://%s:%s@%s:%u/%s%s",
+                        is_postgres(bench) ? "postgresql" : "mariadb", user, password,
+                        server_host(bench->server), server_port(bench->server), database,
+                        query);
+}
+
+static inline struct drv_target bench_target(const struct bench *bench, const char *url)
+{
+    struct drv_target target;
+    struct err err = {0};
+    if (!drv_target_parse(bench->arena, url, &target, &err))
+        fail_msg("%s", err.text);
+    return target;
+}
+
+static inline struct drv_conn *bench_open(const struct drv_target *target)
+{
+    struct drv_conn *conn = NULL;
+    struct err err = {0};
+    if (!drv_open(target, &conn, &err))
+        fail_msg("%s", err.text);
+    return conn;
+}
+
+/* Opening has to fail, and to say why without the password. */
+static inline struct err bench_refused(const struct drv_target *target)
+{
+    struct drv_conn *conn = NULL;
+    struct err err = {0};
+    assert_false(drv_open(target, &conn, &err));
+    assert_null(conn);
+    assert_null(strstr(err.text, "S3cret"));
+    print_message("             refused: %s\n", err.text);
+    return err;
+}
+
+static inline struct value ask(struct drv_conn *conn, const char *sql)
+{
+    struct value value = {.type = VALUE_NULL};
+    struct err err = {0};
+    if (!conn->class->query(conn, conn->arena, sql, &value, NULL, &err))
+        fail_msg("%s", err.text);
+    return value;
+}
+
+static inline void prepare(struct drv_conn *conn, const char *sql, uint32_t params, bool direct)
+{
+    struct prog_stmt stmt = {.name = "it", .sql = sql, .param_count = params, .direct = direct};
+    struct err err = {0};
+    if (!conn->class->prepare(conn, &stmt, 1, &err))
+        fail_msg("%s", err.text);
+}
+
+/* Steps until the operation has completed; the last step goes to *last. */
+static inline struct drv_outcome finish(struct drv_conn *conn, enum drv_step *last)
+{
+    struct drv_outcome outcome = {.code = 4711};
+    enum drv_step step = conn->class->step(conn, &outcome);
+    while (step == DRV_WANT_READ || step == DRV_WANT_WRITE) {
+        struct pollfd fd = {.fd = conn->class->fd(conn),
+                            .events = step == DRV_WANT_READ ? POLLIN : POLLOUT};
+        assert_int_equal(poll(&fd, 1, 20000), 1);
+        step = conn->class->step(conn, &outcome);
+    }
+    *last = step;
+    return outcome;
+}
+
+static inline struct drv_outcome run(struct drv_conn *conn, const struct drv_op *op)
+{
+    enum drv_step step;
+    conn->class->submit(conn, op);
+    struct drv_outcome outcome = finish(conn, &step);
+    assert_int_equal(step, DRV_DONE);
+    return outcome;
+}
+
+static inline struct drv_outcome run_kind(struct drv_conn *conn, enum drv_op_kind kind)
+{
+    return run(conn, &(struct drv_op){.kind = kind});
+}
+
+/* Prepares (or sends directly) one statement without parameters, and runs it. */
+static inline struct drv_outcome run_sql(struct drv_conn *conn, const char *sql, bool direct)
+{
+    prepare(conn, sql, 0, direct);
+    return run(conn, &(struct drv_op){0});
+}
+
+enum { SEEN_ROWS = 4, SEEN_COLUMNS = 12 };
+
+struct seen {
+    struct drv_sink sink;
+    struct arena *arena;
+    uint64_t rows, bytes;
+    uint16_t count;
+    bool without_values;
+    struct value values[SEEN_ROWS][SEEN_COLUMNS];
+};
+
+static inline void see(struct drv_sink *sink, const struct value *values, uint16_t count)
+{
+    struct seen *seen = (struct seen *)sink;
+    seen->count = count;
+    seen->without_values = !values;
+    for (uint16_t i = 0; values && i < count; i++) {
+        seen->bytes += values[i].bytes;
+        if (seen->arena && seen->rows < SEEN_ROWS && i < SEEN_COLUMNS)
+            seen->values[seen->rows][i] = value_copy(seen->arena, &values[i]);
+    }
+    seen->rows++;
+}
+
+/* The server and a target for it; false, said aloud, where it is not installed. */
+static inline bool bench_start(struct bench *bench, enum server_kind kind)
+{
+    struct err err = {0};
+    *bench = (struct bench){.arena = arena_create(1 << 16), .kind = kind};
+    if (!server_find(bench->arena, kind, NULL)) {
+        print_message("SKIPPED: %s is not installed\n", server_package(kind));
+        arena_destroy(&bench->arena);
+        return false;
+    }
+    struct server_spec spec = {.kind = kind, .connections = 20};
+    if (!server_start(bench->arena, &spec, &bench->server, &err))
+        fail_msg("%s", err.text);
+    bench->target = bench_target(bench, bench_url(bench, server_user(bench->server),
+                                                  server_password(bench->server),
+                                                  is_postgres(bench) ? "postgres" : "", ""));
+    return true;
+}
+
+static inline void bench_stop(struct bench *bench)
+{
+    server_stop(&bench->server);
+    arena_destroy(&bench->arena);
+}
+
+#endif
