@@ -117,24 +117,26 @@ static bool fail_encoding(struct err *err)
         "%%3F, @ as %%40, %% as %%25)");
 }
 
-/* A password with a bare slash makes its beginning a port, which libpq would quote in its
- * message. `authority` has no user, `path` is what follows the slash. */
-static bool check_ports(struct slice authority, struct slice path, struct err *err)
+static bool holds(struct slice text, char mark)
 {
-    struct slice host, before, query;
+    return text.bytes > 0 && memchr(text.at, mark, text.bytes);
+}
+
+/* A password with a bare slash or @ makes a part of it a port or a host, which libpq would
+ * quote in its message. `hosts` is what follows the user; `path` follows hosts without one. */
+static bool check_hosts(struct slice hosts, struct slice path, struct err *err)
+{
+    struct slice host, digits, before, query;
     uint64_t port;
     bool more = true;
     slice_split(path, '?', &before, &query);
-    if (before.bytes > 0 && memchr(before.at, '@', before.bytes) && authority.bytes > 0 &&
-        memchr(authority.at, ':', authority.bytes))
+    if (holds(hosts, '@') || (holds(hosts, ':') && holds(before, '@')))
         return fail_encoding(err);
     while (more) {
-        more = slice_split(authority, ',', &host, &authority);
+        more = slice_split(hosts, ',', &host, &hosts);
         const char *colon = host.bytes ? memrchr(host.at, ':', host.bytes) : NULL;
-        if (!colon || memchr(colon, ']', host.bytes - (size_t)(colon - host.at)))
-            continue;
-        struct slice digits = slice_skip(host, (size_t)(colon - host.at) + 1);
-        if (digits.bytes > 0 && !num_u64(digits, &port))
+        digits = slice_skip(host, colon ? (size_t)(colon - host.at) + 1 : host.bytes);
+        if (digits.bytes > 0 && !holds(digits, ']') && !num_u64(digits, &port))
             return fail_encoding(err);
     }
     return true;
@@ -151,7 +153,7 @@ static bool parse_postgres(struct arena *arena, struct slice text, size_t scheme
     bool has_user = slice_split(authority, '@', &user, &after);
     size_t start = has_user ? scheme + user.bytes + 1 : scheme;
     slice_split(has_user ? after : authority, '?', &head, &query);
-    if (!check_ports(head, has_user ? (struct slice){NULL, 0} : path, err))
+    if (!check_hosts(head, has_user ? (struct slice){path.at, 0} : path, err))
         return false;
     slice_split(slice_skip(text, start), '?', &head, &query);
     take_kind(target, find_kind(slice_of("postgres")));

@@ -20,6 +20,8 @@ def forms(port):
         f"my=mariadb://me:{SECRET}@{place}/db",
         f"postgresql://me:{SECRET}@{place}/db?no_such_option={SECRET}",
         f"postgresql://me:{SECRET}/@{place}/db",  # malformed: the slash is not encoded
+        f"postgresql://me:x@{SECRET}@{place}/db",  # and neither is this @
+        f"postgresql://me:1/{SECRET}@{place}/db",
         f"nonsense://me:{SECRET}@{place}/db",
     ]
 

@@ -297,6 +297,8 @@ static void test_no_secret_in_errors(void **state)
         "postgres//u:SECRET@h",        "mysql://u:SECRET@h1,h2",
         "mysql://h?password=SECRET",   "postgres?password=SECRET",
         "mysql://u:SECRET\n@h",        "l=mysql://u:SECRET@h?rows=no",
+        "postgres://u:SECRET/@h/d",    "postgres://u:1/SECRET@h/d",
+        "postgres://u:x@SECRET@h/d",   "postgres://u:SECRET/?x@h/d",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct err err = refused(*state, texts[i]);
