@@ -204,7 +204,7 @@ static bool open_place(struct session *session, struct err *err)
     struct drv_conn *conn;
     const char *place = place_name(session->arena);
     if (!drv_open(target, &conn, err))
-        return false;
+        return err_wrap(err, "%s", target->label);
     if (target->home == DRV_HOME_RUNNING) {
         session->cleanup = cleanup_text(session->arena, target, place);
         reaper_add_cleanup(session->cleanup);

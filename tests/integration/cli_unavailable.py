@@ -1,5 +1,6 @@
 """Targets that cannot be had, parameters out of range: the exit code, a message that helps, and
 nothing measured or left behind."""
+import json
 import socket
 
 import lib_cli
@@ -16,10 +17,13 @@ with socket.socket() as closed:  # bound and not listening: refuses for as long 
                              f"there={scheme}://me@127.0.0.1:{port}/db")
             check.exits(done, 4, "there")
             check.that(done.stdout == "", "nothing was measured, stdout is empty")
-        for target, package in (("postgres", "postgresql"), ("mariadb", "mariadb-server")):
+        for target in ("postgres", "mariadb", "mysql"):
             done = place.run("run", "tiny.lua", "--on", f"{target}?bin=/nonexistent")
-            check.exits(done, 4, "/nonexistent")
-            check.that(package in done.stderr, f"names the package {package}:", done.stderr)
+            check.exits(done, 4, target, "/nonexistent")
+        for driver in json.loads(place.run("list", "drivers", "--json").stdout)["drivers"]:
+            if driver["managed"] and not driver["server"]:
+                done = place.run("run", "tiny.lua", "--on", driver["target"])
+                check.exits(done, 4, driver["target"], driver["package"] or "bin=DIR")
         check.exits(place.run("run", "tiny.lua", "--on", "@missing"), 2)
         check.exits(place.run("run", "shop", "--param", "users=99"), 2, "users", "100", "99")
         check.exits(place.run("run", "shop", "--param", "users=1e12"), 2, "users")
