@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <unistd.h>
 
 enum { KEY_JSON = 0x100, KEY_QUICK, LIST_ROOM = 4 << 20 };
 
@@ -142,7 +141,7 @@ static bool list_suites(struct list *list, int *exit_code)
     if (list->json)
         jsonw_end(&list->writer);
     else
-        table_render(table, &list->out, cli_width(STDOUT_FILENO));
+        table_render(table, &list->out, 0);
     return true;
 }
 
@@ -209,7 +208,7 @@ static bool list_scenarios(struct list *list, int *exit_code)
     if (list->json)
         jsonw_end(&list->writer);
     else
-        table_render(table, &list->out, cli_width(STDOUT_FILENO));
+        table_render(table, &list->out, 0);
     return true;
 }
 
@@ -276,7 +275,7 @@ static bool list_drivers(struct list *list, int *exit_code)
     if (list->json)
         jsonw_end(&list->writer);
     else
-        table_render(table, &list->out, cli_width(STDOUT_FILENO));
+        table_render(table, &list->out, 0);
     return true;
 }
 
