@@ -134,8 +134,8 @@ static int check_form(const struct fill *fill, struct slice document)
         cli_say("%s: no markers", fill->file);
         return CLI_DIFFERS;
     }
-    const char *line =
-        arena_printf(fill->cli->arena, "%s: %d markers well formed\n", fill->file, count);
+    const char *line = arena_printf(fill->cli->arena, "%s: %d marker%s well formed\n",
+                                    fill->file, count, count == 1 ? "" : "s");
     return cli_print(line, strlen(line));
 }
 
@@ -146,8 +146,9 @@ static int write_filled(const struct fill *fill, struct slice document,
     bool same = slice_equal(document, (struct slice){filled->at, filled->bytes});
     if (!same && !fs_write_atomic(fill->file, filled->at, filled->bytes, err))
         return cli_fail(err);
-    const char *line = arena_printf(fill->cli->arena, "%s: %u markers, %s\n", fill->file,
-                                    markers, same ? "nothing changed" : "filled");
+    const char *line =
+        arena_printf(fill->cli->arena, "%s: %u marker%s, %s\n", fill->file, markers,
+                     markers == 1 ? "" : "s", same ? "nothing changed" : "filled");
     return cli_print(line, strlen(line));
 }
 
@@ -156,15 +157,15 @@ static int fill_from_record(const struct fill *fill, struct slice document, stru
     struct record *record = NULL;
     struct text filled;
     text_init(&filled, fill->cli->arena, 2 * (size_t)DOCUMENT_MAX);
-    if (count_markers(document) == 0) {
-        cli_say("%s: no markers", fill->file);
-        return fill->check ? CLI_DIFFERS : CLI_BAD_SUITE;
-    }
     if (!record_read(fill->cli->arena, fill->from, &record, err))
         return cli_fail(err);
     if (!report_fill(record, document.at, document.bytes, &filled, err)) {
         err_wrap(err, "%s", fill->file);
         return cli_fail(err);
+    }
+    if (count_markers(document) == 0) {
+        cli_say("%s: no markers", fill->file);
+        return fill->check ? CLI_DIFFERS : CLI_BAD_SUITE;
     }
     if (filled.cut) {
         err_set(err, ERR_CONFIG, "%s: longer than %d MiB when filled", fill->file,
