@@ -54,12 +54,16 @@ static bool has_hash_comments(enum dialect dialect)
 
 static char peek(const struct scan *s, size_t ahead)
 {
-    return s->at + ahead < s->sql.bytes ? s->sql.at[s->at + ahead] : '\0';
+    if (s->at + ahead >= s->sql.bytes)
+        return '\0';
+    return s->sql.at[s->at + ahead];
 }
 
 static char before(const struct scan *s)
 {
-    return s->at > 0 ? s->sql.at[s->at - 1] : '\0';
+    if (s->at == 0)
+        return '\0';
+    return s->sql.at[s->at - 1];
 }
 
 /* Line and column count from 1, the column in bytes. */

@@ -71,9 +71,9 @@ static char *read_source(struct suite_loader *ld, const char *path, size_t *byte
                          const char **why)
 {
     struct stat info;
-    char reason[128];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
+        char reason[128];
         *why = arena_printf(ld->arena, "cannot read '%s': %s", path,
                             strerror_r(errno, reason, sizeof(reason)));
         return NULL;
@@ -344,7 +344,7 @@ bool suite_load(struct arena *arena, const struct suite_options *options, struct
     return done;
 }
 
-bool suite_load_text(struct arena *arena, const char *name, const char *source, size_t bytes,
+bool suite_load_text(struct arena *arena, struct slice source,
                      const struct suite_options *options, struct suite *suite,
                      struct suite_faults *faults, struct err *err)
 {
@@ -352,10 +352,11 @@ bool suite_load_text(struct arena *arena, const char *name, const char *source, 
     init_loader(&ld, arena, options, err);
     *faults = (struct suite_faults){0};
     struct suite_chunk *chunk = arena_new(arena, struct suite_chunk);
-    *chunk =
-        (struct suite_chunk){.name = arena_text(arena, name), .source = source, .bytes = bytes};
+    *chunk = (struct suite_chunk){.name = arena_text(arena, options->name),
+                                  .source = source.at,
+                                  .bytes = source.bytes};
     bool done = false;
-    if (bytes > SUITE_SOURCE_BYTES_MAX) {
+    if (source.bytes > SUITE_SOURCE_BYTES_MAX) {
         struct suite_place where = {.text = chunk->name};
         suite_fault_add(&ld, &where, "more than 1 MiB");
         suite_faults_report(&ld, faults, err);

@@ -11,7 +11,9 @@
  */
 
 #include "base/arena.h"
+#include "base/defs.h"
 #include "base/err.h"
+#include "base/slice.h"
 #include "gen/gen.h"
 #include "program/program.h"
 
@@ -134,11 +136,11 @@ struct suite_options {
 MUST_CHECK bool suite_load(struct arena *arena, const struct suite_options *options,
                            struct suite *suite, struct suite_faults *faults, struct err *err);
 
-/* The same from memory, for tests and the fuzzer; `name` stands in messages. */
-MUST_CHECK bool suite_load_text(struct arena *arena, const char *name, const char *source,
-                                size_t bytes, const struct suite_options *options,
-                                struct suite *suite, struct suite_faults *faults,
-                                struct err *err);
+/* The same from memory, for tests and the fuzzer; options->name stands in messages, and only
+ * built-ins can be extended. */
+MUST_CHECK bool suite_load_text(struct arena *arena, struct slice source,
+                                const struct suite_options *options, struct suite *suite,
+                                struct suite_faults *faults, struct err *err);
 
 /* Compiles a scenario for a dialect. False with ERR_NONE in err->kind and the reason in its
  * text when it is not applicable there; ERR_CONFIG for SQL text that cannot be compiled. */

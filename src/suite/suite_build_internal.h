@@ -39,7 +39,7 @@ void suite_build_save(struct suite_build *b, const struct prog_save *save);
 uint16_t suite_build_phase(struct suite_build *b, const struct suite_place *where,
                            const char *phase);
 /* An INSERT of `rows` rows of the table, row-driven, with its check. */
-struct prog_op *suite_build_insert(struct suite_build *b, const struct suite_table_def *table,
+struct prog_op *suite_build_insert(struct suite_build *b, const struct suite_table_def *def,
                                    uint32_t rows, const struct suite_place *where);
 /* Closes the stage of the operations since the last one. */
 void suite_build_stage(struct suite_build *b, uint32_t first_op, uint64_t executions);

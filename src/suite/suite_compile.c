@@ -314,7 +314,7 @@ static void build_kind(struct suite_build *b, const struct suite_step *step)
     case PROG_COMMIT:
     case PROG_ROLLBACK:
     case PROG_MARK: suite_build_op(b, step->kind); break;
-    case PROG_PIPE_END: assert(!"made by PIPE_START"); break;
+    case PROG_PIPE_END: assert(false); break; /* made by PIPE_START */
     }
 }
 

@@ -40,7 +40,7 @@ static gen_id make_random(struct gen_pool *pool, const struct suite_expr *e)
     case GEN_UUID7: return gen_uuid7(pool, e->whole[0]);
     default: break;
     }
-    assert(!"a kind without a constructor");
+    assert(false); /* a kind without a constructor */
     return GEN_NONE;
 }
 
@@ -121,9 +121,11 @@ struct suite_expr *suite_expr_finish(struct suite_loader *ld, struct suite_expr 
     }
     e->weight = (uint32_t)weight;
     e->id = GEN_NONE;
-    bool done = e->uses & SUITE_USE_NAMES
-                    ? try_arguments(ld, e)
-                    : suite_expr_lower(ld, e, &(struct suite_scope){0}, why) != GEN_NONE;
+    bool done = false;
+    if (e->uses & SUITE_USE_NAMES)
+        done = try_arguments(ld, e);
+    else
+        done = suite_expr_lower(ld, e, &(struct suite_scope){0}, why) != GEN_NONE;
     if (!done)
         *why = take_fault(ld);
     return done ? e : NULL;

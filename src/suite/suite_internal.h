@@ -249,23 +249,24 @@ bool suite_is_name(const char *name);
 
 /* ---- expressions (suite_expr.c): on failure NULL, with the reason in *why */
 struct suite_expr *suite_expr_const(struct suite_loader *ld, const struct value *value);
-/* Checks limits and arguments and resolves what needs no names; `draft` lives in the arena. */
-struct suite_expr *suite_expr_finish(struct suite_loader *ld, struct suite_expr *draft,
+/* Checks limits and arguments and resolves what needs no names; the draft lives in the arena.
+ */
+struct suite_expr *suite_expr_finish(struct suite_loader *ld, struct suite_expr *e,
                                      const char **why);
 /* GEN_NONE with the reason in *why. */
-gen_id suite_expr_lower(struct suite_loader *ld, struct suite_expr *expr,
+gen_id suite_expr_lower(struct suite_loader *ld, struct suite_expr *e,
                         const struct suite_scope *scope, const char **why);
 struct suite_scope suite_scope_of_table(struct suite_loader *ld,
-                                        const struct suite_table_def *table);
+                                        const struct suite_table_def *def);
 /* The value of a tree in row `row`; text is copied to the arena. */
 struct value suite_tree_value(struct suite_loader *ld, gen_id tree, uint64_t stream,
                               uint64_t row);
 
 /* Rows of the table for which the predicate (NULL: all) holds; distinct values of `expr` (not
  * NULL) in them. */
-bool suite_table_count(struct suite_loader *ld, const struct suite_table_def *table,
+bool suite_table_count(struct suite_loader *ld, const struct suite_table_def *def,
                        struct suite_expr *predicate, uint64_t *count, const char **why);
-bool suite_table_distinct(struct suite_loader *ld, const struct suite_table_def *table,
+bool suite_table_distinct(struct suite_loader *ld, const struct suite_table_def *def,
                           struct suite_expr *expr, struct suite_expr *predicate,
                           uint64_t *count, const char **why);
 

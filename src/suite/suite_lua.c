@@ -43,51 +43,50 @@ static void *allocate(void *context, void *old, size_t old_bytes, size_t bytes)
     return memory;
 }
 
-static void count_instructions(lua_State *L, lua_Debug *info)
+static void count_instructions(lua_State *lua, lua_Debug *info)
 {
     (void)info;
-    if (cpu_ns() > suite_sandbox(L)->cpu_deadline_ns)
-        luaL_error(L, "stopped after 5 s of CPU time");
-    suite_lua_charge(L, HOOK_EVERY);
+    if (cpu_ns() > suite_sandbox(lua)->cpu_deadline_ns)
+        luaL_error(lua, "stopped after 5 s of CPU time");
+    suite_lua_charge(lua, HOOK_EVERY);
 }
 
-void suite_lua_run(lua_State *L, const struct suite_chunk *chunk)
+void suite_lua_run(lua_State *lua, const struct suite_chunk *chunk)
 {
-    struct suite_loader *ld = suite_loader(L);
+    struct suite_loader *ld = suite_loader(lua);
     size_t first_table = ld->tables.count;
-    const char *name = lua_pushfstring(L, "@%s", chunk->name);
-    if (luaL_loadbufferx(L, chunk->source, chunk->bytes, name, "t") != LUA_OK)
-        lua_error(L);
-    lua_call(L, 0, 1);
-    struct suite_def *def = suite_box_get(L, -1, SUITE_BOX_SUITE);
+    const char *name = lua_pushfstring(lua, "@%s", chunk->name);
+    if (luaL_loadbufferx(lua, chunk->source, chunk->bytes, name, "t") != LUA_OK)
+        lua_error(lua);
+    lua_call(lua, 0, 1);
+    struct suite_def *def = suite_box_get(lua, -1, SUITE_BOX_SUITE);
     if (!def) {
-        luaL_error(L, "%s: expected the file to end in return suite { ... }", chunk->name);
+        luaL_error(lua, "%s: expected the file to end in return suite { ... }", chunk->name);
         return;
     }
     def->first_table = first_table;
     def->end_table = ld->tables.count;
 }
 
-/* Argument 1 is the chunk. Everything that can raise a Lua error happens in here. */
-static int run_protected(lua_State *L)
+/* Everything that can raise a Lua error happens in here. */
+static int run_protected(lua_State *lua)
 {
-    const struct suite_chunk *chunk = lua_touserdata(L, 1);
-    suite_lua_libraries(L);
-    lua_sethook(L, count_instructions, LUA_MASKCOUNT, HOOK_EVERY);
-    suite_lua_run(L, chunk);
-    suite_loader(L)->def = suite_box_get(L, -1, SUITE_BOX_SUITE);
+    suite_lua_libraries(lua);
+    lua_sethook(lua, count_instructions, LUA_MASKCOUNT, HOOK_EVERY);
+    suite_lua_run(lua, suite_sandbox(lua)->chunk);
+    suite_loader(lua)->def = suite_box_get(lua, -1, SUITE_BOX_SUITE);
     return 0;
 }
 
 /* What a failed run says; the message is Lua's and must not be made longer there. */
-static void add_lua_fault(lua_State *L, const struct suite_chunk *chunk)
+static void add_lua_fault(lua_State *lua, const struct suite_chunk *chunk)
 {
-    struct suite_sandbox *sandbox = suite_sandbox(L);
+    struct suite_sandbox *sandbox = suite_sandbox(lua);
     struct suite_loader *ld = sandbox->ld;
     struct suite_fault *fault = arena_new(ld->arena, struct suite_fault);
     const char *text = "an error that is not text";
-    if (lua_type(L, -1) == LUA_TSTRING)
-        text = lua_tostring(L, -1);
+    if (lua_type(lua, -1) == LUA_TSTRING)
+        text = lua_tostring(lua, -1);
     bool placed = false;
     for (size_t i = 0; i < ld->chunks.count; i++) {
         const char *name = ((const struct suite_chunk *)ld->chunks.items[i])->name;
@@ -108,25 +107,21 @@ bool suite_run_lua(struct suite_loader *ld, const struct suite_chunk *chunk)
     const struct suite_options *options = ld->options;
     struct suite_sandbox sandbox = {
         .ld = ld,
+        .chunk = chunk,
         .bytes_max = options->memory_bytes_max ? options->memory_bytes_max : MEMORY_BYTES_MAX,
         .spent_max = options->instructions_max ? options->instructions_max : INSTRUCTIONS_MAX,
         .cpu_deadline_ns = cpu_ns() + CPU_NS_MAX};
-    lua_State *L = lua_newstate(allocate, &sandbox);
-    if (!L) {
+    lua_State *lua = lua_newstate(allocate, &sandbox);
+    if (!lua) {
         struct suite_place where = {.text = chunk->name};
         suite_fault_add(ld, &where, "not enough memory for Lua");
         return false;
     }
-    *(struct suite_sandbox **)lua_getextraspace(L) = &sandbox;
-    union {
-        const struct suite_chunk *chunk;
-        void *pointer;
-    } argument = {.chunk = chunk};
-    lua_pushcfunction(L, run_protected);
-    lua_pushlightuserdata(L, argument.pointer);
-    bool done = lua_pcall(L, 1, 0, 0) == LUA_OK;
+    *(struct suite_sandbox **)lua_getextraspace(lua) = &sandbox;
+    lua_pushcfunction(lua, run_protected);
+    bool done = lua_pcall(lua, 0, 0, 0) == LUA_OK;
     if (!done && !ld->usage)
-        add_lua_fault(L, chunk);
-    lua_close(L);
+        add_lua_fault(lua, chunk);
+    lua_close(lua);
     return done;
 }

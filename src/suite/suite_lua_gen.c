@@ -30,34 +30,33 @@ static const struct maker makers[] = {
 
 /* A generator in the making. */
 struct draft {
-    lua_State *L;
+    lua_State *lua;
     const char *name;
     struct suite_expr *expr;
     bool bad;
     struct suite_list children;
 };
 
-static struct draft begin(lua_State *L, const char *name, enum gen_kind kind)
+static struct draft begin(lua_State *lua, const char *name, enum gen_kind kind)
 {
-    suite_lua_check_memory(L);
-    struct suite_expr *expr = arena_new(suite_loader(L)->arena, struct suite_expr);
+    suite_lua_check_memory(lua);
+    struct suite_expr *expr = arena_new(suite_loader(lua)->arena, struct suite_expr);
     expr->kind = kind;
-    return (struct draft){.L = L, .name = name, .expr = expr};
+    return (struct draft){.lua = lua, .name = name, .expr = expr};
 }
 
 static void wrong(struct draft *d, int argument, const char *expected)
 {
-    char got[80];
     d->bad = true;
-    suite_lua_fault(d->L, "%s: argument %d: expected %s, got %s", d->name, argument, expected,
-                    suite_lua_describe(d->L, argument, got, sizeof(got)));
+    suite_lua_fault(d->lua, "%s: argument %d: expected %s, got %s", d->name, argument, expected,
+                    suite_lua_describe(d->lua, argument));
 }
 
 static void add_child(struct draft *d, int index)
 {
-    struct suite_expr *child = suite_lua_expr(d->L, index);
+    struct suite_expr *child = suite_lua_expr(d->lua, index);
     if (child)
-        suite_list_add(suite_loader(d->L)->arena, &d->children, child);
+        suite_list_add(suite_loader(d->lua)->arena, &d->children, child);
     else
         wrong(d, index, "a generator, number, text or boolean");
 }
@@ -65,7 +64,7 @@ static void add_child(struct draft *d, int index)
 /* Pushes the finished generator, or a 1 after a fault. */
 static int finish(struct draft *d)
 {
-    struct suite_loader *ld = suite_loader(d->L);
+    struct suite_loader *ld = suite_loader(d->lua);
     const char *why = NULL;
     struct suite_expr *made = NULL;
     d->expr->child_count = (uint32_t)d->children.count;
@@ -75,12 +74,12 @@ static int finish(struct draft *d)
     if (!d->bad)
         made = suite_expr_finish(ld, d->expr, &why);
     if (!d->bad && !made)
-        suite_lua_fault(d->L, "%s: %s", d->name, why);
+        suite_lua_fault(d->lua, "%s: %s", d->name, why);
     if (!made) {
         struct value one = value_int(1);
         made = suite_expr_const(ld, &one);
     }
-    suite_box_push(d->L, SUITE_BOX_EXPR, made);
+    suite_box_push(d->lua, SUITE_BOX_EXPR, made);
     return 1;
 }
 
@@ -88,16 +87,16 @@ static int finish(struct draft *d)
 static void take_whole(struct draft *d, int argument, unsigned *count, const int64_t *fallback)
 {
     int64_t *to = &d->expr->whole[(*count)++];
-    if (fallback && lua_isnoneornil(d->L, argument))
+    if (fallback && lua_isnoneornil(d->lua, argument))
         *to = *fallback;
-    else if (!suite_lua_whole(d->L, argument, to))
+    else if (!suite_lua_whole(d->lua, argument, to))
         wrong(d, argument, "a whole number");
 }
 
 static void take_real(struct draft *d, int argument, unsigned *count)
 {
-    if (lua_type(d->L, argument) == LUA_TNUMBER)
-        d->expr->real[(*count)++] = lua_tonumber(d->L, argument);
+    if (lua_type(d->lua, argument) == LUA_TNUMBER)
+        d->expr->real[(*count)++] = lua_tonumber(d->lua, argument);
     else
         wrong(d, argument, "a number");
 }
@@ -106,7 +105,7 @@ static void take_arguments(struct draft *d, const struct maker *maker)
 {
     unsigned wholes = 0, reals = 0;
     int count = (int)strlen(maker->arguments);
-    if (lua_gettop(d->L) > count)
+    if (lua_gettop(d->lua) > count)
         wrong(d, count + 1, "no more arguments");
     for (int i = 0; i < count; i++) {
         switch (maker->arguments[i]) {
@@ -118,12 +117,12 @@ static void take_arguments(struct draft *d, const struct maker *maker)
     }
 }
 
-static int make_by_table(lua_State *L)
+static int make_by_table(lua_State *lua)
 {
-    const struct maker *maker = &makers[lua_tointeger(L, lua_upvalueindex(1))];
-    if (maker->kind == GEN_TEXT && lua_type(L, 1) == LUA_TTABLE)
-        return suite_lua_text_param(L);
-    struct draft d = begin(L, maker->name, maker->kind);
+    const struct maker *maker = &makers[lua_tointeger(lua, lua_upvalueindex(1))];
+    if (maker->kind == GEN_TEXT && lua_type(lua, 1) == LUA_TTABLE)
+        return suite_lua_text_param(lua);
+    struct draft d = begin(lua, maker->name, maker->kind);
     take_arguments(&d, maker);
     if (maker->kind == GEN_TEXT && !d.bad) {
         int64_t bytes = d.expr->whole[0], unique = d.expr->whole[1];
@@ -136,31 +135,31 @@ static int make_by_table(lua_State *L)
 }
 
 /* ---- the others */
-static int make_choice(lua_State *L)
+static int make_choice(lua_State *lua)
 {
-    struct draft d = begin(L, "choice", GEN_CHOICE);
-    if (lua_type(L, 1) != LUA_TTABLE) {
+    struct draft d = begin(lua, "choice", GEN_CHOICE);
+    if (lua_type(lua, 1) != LUA_TTABLE) {
         wrong(&d, 1, "a list of values, choice { ... }");
         return finish(&d);
     }
-    lua_Integer count = (lua_Integer)lua_rawlen(L, 1);
+    lua_Integer count = (lua_Integer)lua_rawlen(lua, 1);
     if (count < 1 || count > 1000)
         wrong(&d, 1, "1 to 1000 values");
     for (lua_Integer i = 1; i <= count && !d.bad; i++) {
-        lua_rawgeti(L, 1, i);
-        add_child(&d, lua_gettop(L));
-        lua_pop(L, 1);
+        lua_rawgeti(lua, 1, i);
+        add_child(&d, lua_gettop(lua));
+        lua_pop(lua, 1);
     }
     return finish(&d);
 }
 
-static int make_format(lua_State *L)
+static int make_format(lua_State *lua)
 {
-    struct draft d = begin(L, "format", GEN_FORMAT);
-    d.expr->text = suite_lua_text(L, 1);
+    struct draft d = begin(lua, "format", GEN_FORMAT);
+    d.expr->text = suite_lua_text(lua, 1);
     if (!d.expr->text)
         wrong(&d, 1, "text with %d, %s or %0Nd");
-    int count = lua_gettop(L);
+    int count = lua_gettop(lua);
     if (count > 100)
         wrong(&d, 101, "at most 99 values");
     for (int i = 2; i <= count && !d.bad; i++)
@@ -171,136 +170,136 @@ static int make_format(lua_State *L)
 /* The name and value of one { "name", value }, which is at the stack's top. */
 static bool take_member(struct draft *d, const char **name)
 {
-    lua_State *L = d->L;
-    int pair = lua_gettop(L);
-    if (lua_type(L, pair) != LUA_TTABLE)
+    lua_State *lua = d->lua;
+    int pair = lua_gettop(lua);
+    if (lua_type(lua, pair) != LUA_TTABLE)
         return false;
-    lua_rawgeti(L, pair, 1);
-    lua_rawgeti(L, pair, 2);
-    *name = suite_lua_text(L, pair + 1);
-    struct suite_expr *value = suite_lua_expr(L, pair + 2);
+    lua_rawgeti(lua, pair, 1);
+    lua_rawgeti(lua, pair, 2);
+    *name = suite_lua_text(lua, pair + 1);
+    struct suite_expr *value = suite_lua_expr(lua, pair + 2);
     if (*name && value)
-        suite_list_add(suite_loader(L)->arena, &d->children, value);
-    lua_settop(L, pair);
+        suite_list_add(suite_loader(lua)->arena, &d->children, value);
+    lua_settop(lua, pair);
     return *name && value;
 }
 
-static int make_json(lua_State *L)
+static int make_json(lua_State *lua)
 {
-    struct draft d = begin(L, "json", GEN_JSON);
-    bool is_table = lua_type(L, 1) == LUA_TTABLE;
-    lua_Integer count = is_table ? (lua_Integer)lua_rawlen(L, 1) : 0;
+    struct draft d = begin(lua, "json", GEN_JSON);
+    bool is_table = lua_type(lua, 1) == LUA_TTABLE;
+    lua_Integer count = is_table ? (lua_Integer)lua_rawlen(lua, 1) : 0;
     if (!is_table || count > 1000) {
         wrong(&d, 1, "json { { \"name\", value }, ... } of at most 1000");
         return finish(&d);
     }
-    const char **names = arena_array(suite_loader(L)->arena, const char *, (size_t)count);
+    const char **names = arena_array(suite_loader(lua)->arena, const char *, (size_t)count);
     for (lua_Integer i = 1; i <= count && !d.bad; i++) {
-        lua_rawgeti(L, 1, i);
+        lua_rawgeti(lua, 1, i);
         if (!take_member(&d, &names[i - 1]))
             wrong(&d, 1, "every member to be { \"name\", value }");
-        lua_pop(L, 1);
+        lua_pop(lua, 1);
     }
     d.expr->names = names;
     return finish(&d);
 }
 
-static int make_name(lua_State *L, const char *what, enum gen_kind kind)
+static int make_name(lua_State *lua, const char *what, enum gen_kind kind)
 {
-    struct draft d = begin(L, what, kind);
-    d.expr->text = suite_lua_text(L, 1);
+    struct draft d = begin(lua, what, kind);
+    d.expr->text = suite_lua_text(lua, 1);
     if (!d.expr->text || !suite_is_identifier(d.expr->text))
         wrong(&d, 1, "a name");
     return finish(&d);
 }
 
-static int make_var(lua_State *L)
+static int make_var(lua_State *lua)
 {
-    return make_name(L, "var", GEN_VAR);
+    return make_name(lua, "var", GEN_VAR);
 }
 
-static int make_bound(lua_State *L)
+static int make_bound(lua_State *lua)
 {
-    return make_name(L, "bound", GEN_BOUND);
+    return make_name(lua, "bound", GEN_BOUND);
 }
 
-static int make_col(lua_State *L)
+static int make_col(lua_State *lua)
 {
-    return make_name(L, "col", GEN_AT);
+    return make_name(lua, "col", GEN_AT);
 }
 
 /* ---- operators */
-static int apply(lua_State *L, const char *name, enum gen_operator op, int count)
+static int apply(lua_State *lua, const char *name, enum gen_operator op, int count)
 {
-    struct draft d = begin(L, name, GEN_ARITH);
+    struct draft d = begin(lua, name, GEN_ARITH);
     d.expr->op = op;
     for (int i = 1; i <= count; i++)
         add_child(&d, i);
     return finish(&d);
 }
 
-static int meta_add(lua_State *L)
+static int meta_add(lua_State *lua)
 {
-    return apply(L, "+", GEN_ADD, 2);
+    return apply(lua, "+", GEN_ADD, 2);
 }
 
-static int meta_sub(lua_State *L)
+static int meta_sub(lua_State *lua)
 {
-    return apply(L, "-", GEN_SUB, 2);
+    return apply(lua, "-", GEN_SUB, 2);
 }
 
-static int meta_mul(lua_State *L)
+static int meta_mul(lua_State *lua)
 {
-    return apply(L, "*", GEN_MUL, 2);
+    return apply(lua, "*", GEN_MUL, 2);
 }
 
-static int meta_div(lua_State *L)
+static int meta_div(lua_State *lua)
 {
-    return apply(L, "/", GEN_DIV, 2);
+    return apply(lua, "/", GEN_DIV, 2);
 }
 
-static int meta_idiv(lua_State *L)
+static int meta_idiv(lua_State *lua)
 {
-    return apply(L, "//", GEN_IDIV, 2);
+    return apply(lua, "//", GEN_IDIV, 2);
 }
 
-static int meta_mod(lua_State *L)
+static int meta_mod(lua_State *lua)
 {
-    return apply(L, "%", GEN_MOD, 2);
+    return apply(lua, "%", GEN_MOD, 2);
 }
 
-static int meta_unm(lua_State *L)
+static int meta_unm(lua_State *lua)
 {
-    return apply(L, "-", GEN_NEG, 1);
+    return apply(lua, "-", GEN_NEG, 1);
 }
 
-static int meta_concat(lua_State *L)
+static int meta_concat(lua_State *lua)
 {
-    struct draft d = begin(L, "..", GEN_FORMAT);
+    struct draft d = begin(lua, "..", GEN_FORMAT);
     d.expr->text = "%s%s";
     add_child(&d, 1);
     add_child(&d, 2);
     return finish(&d);
 }
 
-static int meta_order(lua_State *L)
+static int meta_order(lua_State *lua)
 {
-    return luaL_error(L, "compare generators with is(a, \"<\", b): < and > cannot be values");
+    return luaL_error(lua, "compare generators with is(a, \"<\", b): < and > cannot be values");
 }
 
-static int make_both(lua_State *L)
+static int make_both(lua_State *lua)
 {
-    return apply(L, "both", GEN_AND, 2);
+    return apply(lua, "both", GEN_AND, 2);
 }
 
-static int make_either(lua_State *L)
+static int make_either(lua_State *lua)
 {
-    return apply(L, "either", GEN_OR, 2);
+    return apply(lua, "either", GEN_OR, 2);
 }
 
-static int make_negate(lua_State *L)
+static int make_negate(lua_State *lua)
 {
-    return apply(L, "negate", GEN_NOT, 1);
+    return apply(lua, "negate", GEN_NOT, 1);
 }
 
 bool suite_lua_comparison(const char *text, enum gen_operator *op)
@@ -328,12 +327,12 @@ bool suite_lua_comparison(const char *text, enum gen_operator *op)
     return false;
 }
 
-static int make_is(lua_State *L)
+static int make_is(lua_State *lua)
 {
     enum gen_operator op = GEN_EQ;
-    const char *text = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    const char *text = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
     bool known = suite_lua_comparison(text, &op);
-    struct draft d = begin(L, "is", GEN_ARITH);
+    struct draft d = begin(lua, "is", GEN_ARITH);
     if (!known)
         wrong(&d, 2, "one of = <> < <= > >=");
     d.expr->op = op;
@@ -342,14 +341,14 @@ static int make_is(lua_State *L)
     return finish(&d);
 }
 
-static void set_constant(lua_State *L, const char *name, enum gen_kind kind)
+static void set_constant(lua_State *lua, const char *name, enum gen_kind kind)
 {
-    struct draft d = begin(L, name, kind);
+    struct draft d = begin(lua, name, kind);
     finish(&d);
-    lua_setglobal(L, name);
+    lua_setglobal(lua, name);
 }
 
-void suite_lua_generators(lua_State *L)
+void suite_lua_generators(lua_State *lua)
 {
     static const luaL_Reg functions[] = {
         {"choice", make_choice},
@@ -377,18 +376,18 @@ void suite_lua_generators(lua_State *L)
         {"__le",     meta_order },
         {NULL,       NULL       },
     };
-    lua_pushglobaltable(L);
-    luaL_setfuncs(L, functions, 0);
-    lua_pop(L, 1);
-    suite_box_metatable(L, SUITE_BOX_EXPR);
-    luaL_setfuncs(L, operators, 0);
-    lua_pop(L, 1);
+    lua_pushglobaltable(lua);
+    luaL_setfuncs(lua, functions, 0);
+    lua_pop(lua, 1);
+    suite_box_metatable(lua, SUITE_BOX_EXPR);
+    luaL_setfuncs(lua, operators, 0);
+    lua_pop(lua, 1);
     for (size_t i = 0; i < ARRAY_COUNT(makers); i++) {
-        lua_pushinteger(L, (lua_Integer)i);
-        lua_pushcclosure(L, make_by_table, 1);
-        lua_setglobal(L, makers[i].name);
+        lua_pushinteger(lua, (lua_Integer)i);
+        lua_pushcclosure(lua, make_by_table, 1);
+        lua_setglobal(lua, makers[i].name);
     }
-    set_constant(L, "row", GEN_ROW);
-    set_constant(L, "client", GEN_CLIENT);
-    set_constant(L, "null", GEN_CONST); /* of type VALUE_NULL */
+    set_constant(lua, "row", GEN_ROW);
+    set_constant(lua, "client", GEN_CLIENT);
+    set_constant(lua, "null", GEN_CONST); /* of type VALUE_NULL */
 }

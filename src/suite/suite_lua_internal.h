@@ -35,51 +35,54 @@ enum suite_box {
 
 struct suite_sandbox {
     struct suite_loader *ld;
-    size_t bytes, bytes_max;   /* Lua's memory */
+    const struct suite_chunk *chunk; /* to run */
+    size_t bytes, bytes_max;         /* Lua's memory */
     uint64_t spent, spent_max; /* instructions, and work of library functions in that unit */
     uint64_t cpu_deadline_ns;  /* of this thread's CPU clock */
     bool out_of_memory;
+    char shown[80];                     /* of suite_lua_describe */
     uint32_t nesting;                   /* suites being extended */
     const struct suite_place *standing; /* the place of faults, not the running line */
 };
 
-static inline struct suite_sandbox *suite_sandbox(lua_State *L)
+static inline struct suite_sandbox *suite_sandbox(lua_State *lua)
 {
-    return *(struct suite_sandbox **)lua_getextraspace(L);
+    return *(struct suite_sandbox **)lua_getextraspace(lua);
 }
 
-static inline struct suite_loader *suite_loader(lua_State *L)
+static inline struct suite_loader *suite_loader(lua_State *lua)
 {
-    return suite_sandbox(L)->ld;
+    return suite_sandbox(lua)->ld;
 }
 
 /* ---- boxes (suite_lua_value.c) */
-void suite_box_push(lua_State *L, enum suite_box kind, void *item);
-void *suite_box_get(lua_State *L, int index, enum suite_box kind); /* NULL: not one */
-void suite_box_kinds(lua_State *L);                                /* makes the metatables */
+void suite_box_push(lua_State *lua, enum suite_box kind, void *item);
+void *suite_box_get(lua_State *lua, int index, enum suite_box kind); /* NULL: not one */
+void suite_box_kinds(lua_State *lua);                                /* makes the metatables */
 /* Replaces the metatable's __index and the like; leaves the metatable pushed. */
-void suite_box_metatable(lua_State *L, enum suite_box kind);
+void suite_box_metatable(lua_State *lua, enum suite_box kind);
 
 /* ---- values (suite_lua_value.c) */
-/* For messages: "nil", "12", "'text'", "a table", "a scenario". */
-const char *suite_lua_describe(lua_State *L, int index, char *buffer, size_t room);
+/* For messages: "nil", "12", "'text'", "a plain table", "a scenario"; good until the next call.
+ */
+const char *suite_lua_describe(lua_State *lua, int index);
 /* The place of the innermost Lua function that runs. */
-struct suite_place suite_lua_place(lua_State *L);
-void suite_lua_fault(lua_State *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
+struct suite_place suite_lua_place(lua_State *lua);
+void suite_lua_fault(lua_State *lua, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* A Lua error when the suite has taken too much of the arena; at the start of constructors. */
-void suite_lua_check_memory(lua_State *L);
+void suite_lua_check_memory(lua_State *lua);
 /* A string without NUL, copied to the arena; else NULL. */
-const char *suite_lua_text(lua_State *L, int index);
+const char *suite_lua_text(lua_State *lua, int index);
 /* A whole number; 3.0 is one, "3" is not. */
-bool suite_lua_whole(lua_State *L, int index, int64_t *out);
+bool suite_lua_whole(lua_State *lua, int index, int64_t *out);
 /* A generator, number, text or boolean; else NULL. */
-struct suite_expr *suite_lua_expr(lua_State *L, int index);
-void suite_lua_push_value(lua_State *L, const struct value *value);
+struct suite_expr *suite_lua_expr(lua_State *lua, int index);
+void suite_lua_push_value(lua_State *lua, const struct value *value);
 
 /* ---- the table that a constructor was called with (suite_lua_spec.c). A key that begins with
  * a digit is a position. Wrong values are faults; the answer is then as if it were absent. */
 struct suite_spec {
-    lua_State *L;
+    lua_State *lua;
     struct suite_loader *ld;
     int index;        /* of the table, absolute */
     const char *what; /* "scenario" */
@@ -89,7 +92,7 @@ struct suite_spec {
 
 /* `fields` is NULL-terminated; positions beyond `positions` are faults. A wrong argument leaves
  * an empty table to work with. */
-struct suite_spec suite_spec_open(lua_State *L, const char *what, const char *const *fields,
+struct suite_spec suite_spec_open(lua_State *lua, const char *what, const char *const *fields,
                                   uint32_t positions);
 /* The name at position 1, a suite_is_name; sets spec->name; a fault gives "_". */
 const char *suite_spec_name(struct suite_spec *spec);
@@ -117,20 +120,20 @@ void **suite_spec_boxes(const struct suite_spec *spec, lua_Integer first, enum s
                         uint32_t *count);
 
 /* ---- libraries (suite_lua_lib.c): fills the globals */
-void suite_lua_libraries(lua_State *L);
+void suite_lua_libraries(lua_State *lua);
 /* Counts work that no instruction counts; a Lua error beyond the limit. */
-void suite_lua_charge(lua_State *L, uint64_t units);
+void suite_lua_charge(lua_State *lua, uint64_t units);
 
 /* ---- constructors; each registers its own globals */
-void suite_lua_generators(lua_State *L); /* suite_lua_gen.c */
-void suite_lua_params(lua_State *L);     /* suite_lua_param.c */
-void suite_lua_tables(lua_State *L);     /* suite_lua_table.c */
-void suite_lua_steps(lua_State *L);      /* suite_lua_step.c */
-void suite_lua_scenarios(lua_State *L);  /* suite_lua_scenario.c */
-void suite_lua_suites(lua_State *L);     /* suite_lua_suite.c */
+void suite_lua_generators(lua_State *lua); /* suite_lua_gen.c */
+void suite_lua_params(lua_State *lua);     /* suite_lua_param.c */
+void suite_lua_tables(lua_State *lua);     /* suite_lua_table.c */
+void suite_lua_steps(lua_State *lua);      /* suite_lua_step.c */
+void suite_lua_scenarios(lua_State *lua);  /* suite_lua_scenario.c */
+void suite_lua_suites(lua_State *lua);     /* suite_lua_suite.c */
 
 /* text { "default" }: a parameter, not a generator (suite_lua_param.c). */
-int suite_lua_text_param(lua_State *L);
+int suite_lua_text_param(lua_State *lua);
 
 /* "<" and the like (suite_lua_gen.c). */
 bool suite_lua_comparison(const char *text, enum gen_operator *op);
@@ -148,11 +151,11 @@ struct suite_step *const *suite_step_list(struct suite_spec *spec, lua_Integer f
 
 /* Calls the constructor that made a scenario again, on the table at the stack's top, which it
  * pops. */
-struct suite_scenario_def *suite_scenario_again(lua_State *L, int maker);
+struct suite_scenario_def *suite_scenario_again(lua_State *lua, int maker);
 /* ping { "name", ... } is a scenario, ping { } a step (suite_lua_scenario.c). */
-int suite_lua_ping_scenario(lua_State *L);
+int suite_lua_ping_scenario(lua_State *lua);
 
 /* Loads and runs a chunk; its result is pushed. A Lua error when it cannot. */
-void suite_lua_run(lua_State *L, const struct suite_chunk *chunk);
+void suite_lua_run(lua_State *lua, const struct suite_chunk *chunk);
 
 #endif

@@ -11,71 +11,71 @@
 
 enum { REPEAT_BYTES_MAX = 1 << 20, SORT_MAX = 100000, BYTES_OF_UNIT = 64 };
 
-void suite_lua_charge(lua_State *L, uint64_t units)
+void suite_lua_charge(lua_State *lua, uint64_t units)
 {
-    struct suite_sandbox *sandbox = suite_sandbox(L);
+    struct suite_sandbox *sandbox = suite_sandbox(lua);
     sandbox->spent += units;
     if (sandbox->spent > sandbox->spent_max)
-        luaL_error(L, "stopped after %I instructions: an endless loop?",
+        luaL_error(lua, "stopped after %I instructions: an endless loop?",
                    (LUAI_UACINT)sandbox->spent_max);
 }
 
-static uint64_t cost_of(lua_State *L, int index)
+static uint64_t cost_of(lua_State *lua, int index)
 {
-    int type = lua_type(L, index);
+    int type = lua_type(lua, index);
     if (type == LUA_TSTRING)
-        return lua_rawlen(L, index) / BYTES_OF_UNIT;
-    return type == LUA_TTABLE ? lua_rawlen(L, index) : 1;
+        return lua_rawlen(lua, index) / BYTES_OF_UNIT;
+    return type == LUA_TTABLE ? lua_rawlen(lua, index) : 1;
 }
 
 /* Upvalue 1 is the original. */
-static int call_original(lua_State *L)
+static int call_original(lua_State *lua)
 {
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_insert(L, 1);
-    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-    return lua_gettop(L);
+    lua_pushvalue(lua, lua_upvalueindex(1));
+    lua_insert(lua, 1);
+    lua_call(lua, lua_gettop(lua) - 1, LUA_MULTRET);
+    return lua_gettop(lua);
 }
 
-static int charged(lua_State *L)
+static int charged(lua_State *lua)
 {
-    suite_lua_charge(L, 1 + cost_of(L, 1));
-    return call_original(L);
+    suite_lua_charge(lua, 1 + cost_of(lua, 1));
+    return call_original(lua);
 }
 
 /* At the end nothing moves. */
-static int table_insert(lua_State *L)
+static int table_insert(lua_State *lua)
 {
-    suite_lua_charge(L, lua_gettop(L) > 2 ? 1 + cost_of(L, 1) : 1);
-    return call_original(L);
+    suite_lua_charge(lua, lua_gettop(lua) > 2 ? 1 + cost_of(lua, 1) : 1);
+    return call_original(lua);
 }
 
-static int table_remove(lua_State *L)
+static int table_remove(lua_State *lua)
 {
-    suite_lua_charge(L, lua_gettop(L) > 1 ? 1 + cost_of(L, 1) : 1);
-    return call_original(L);
+    suite_lua_charge(lua, lua_gettop(lua) > 1 ? 1 + cost_of(lua, 1) : 1);
+    return call_original(lua);
 }
 
-static int table_sort(lua_State *L)
+static int table_sort(lua_State *lua)
 {
-    uint64_t count = cost_of(L, 1);
+    uint64_t count = cost_of(lua, 1);
     if (count > SORT_MAX)
-        return luaL_error(L, "table.sort: at most %d elements", SORT_MAX);
-    suite_lua_charge(L, 1 + count * 20);
-    return call_original(L);
+        return luaL_error(lua, "table.sort: at most %d elements", SORT_MAX);
+    suite_lua_charge(lua, 1 + count * 20);
+    return call_original(lua);
 }
 
-static int string_rep(lua_State *L)
+static int string_rep(lua_State *lua)
 {
     size_t bytes, between = 0;
-    luaL_checklstring(L, 1, &bytes);
-    luaL_optlstring(L, 3, "", &between);
-    lua_Integer times = luaL_checkinteger(L, 2);
+    luaL_checklstring(lua, 1, &bytes);
+    luaL_optlstring(lua, 3, "", &between);
+    lua_Integer times = luaL_checkinteger(lua, 2);
     if (times > REPEAT_BYTES_MAX || (bytes + between) > REPEAT_BYTES_MAX ||
         (times > 0 && (lua_Integer)(bytes + between) * times > REPEAT_BYTES_MAX))
-        return luaL_error(L, "string.rep: at most 1 MiB");
-    suite_lua_charge(L, 1 + (uint64_t)(times > 0 ? times : 0));
-    return call_original(L);
+        return luaL_error(lua, "string.rep: at most 1 MiB");
+    suite_lua_charge(lua, 1 + (uint64_t)(times > 0 ? times : 0));
+    return call_original(lua);
 }
 
 static bool is_plain(int type)
@@ -85,119 +85,118 @@ static bool is_plain(int type)
 }
 
 /* %p and a table's %s would print an address. */
-static int string_format(lua_State *L)
+static int string_format(lua_State *lua)
 {
-    const char *format = luaL_checkstring(L, 1);
+    const char *format = luaL_checkstring(lua, 1);
     for (const char *at = strchr(format, '%'); at && at[1]; at = strchr(at + 1, '%')) {
         at++;
         at += strspn(at, "-+ #0123456789.");
         if (*at == 'p')
-            return luaL_error(L, "string.format: no %%p");
+            return luaL_error(lua, "string.format: no %%p");
         if (*at == '\0')
             break;
     }
-    for (int i = 2; i <= lua_gettop(L); i++) {
-        suite_lua_charge(L, 1 + cost_of(L, i));
-        if (!is_plain(lua_type(L, i)))
-            return luaL_error(L, "string.format: argument %d: expected text or a number", i);
+    for (int i = 2; i <= lua_gettop(lua); i++) {
+        suite_lua_charge(lua, 1 + cost_of(lua, i));
+        if (!is_plain(lua_type(lua, i)))
+            return luaL_error(lua, "string.format: argument %d: expected text or a number", i);
     }
-    return call_original(L);
+    return call_original(lua);
 }
 
-static int base_tostring(lua_State *L)
+static int base_tostring(lua_State *lua)
 {
-    char buffer[120];
-    luaL_checkany(L, 1);
-    if (is_plain(lua_type(L, 1)))
-        luaL_tolstring(L, 1, NULL);
+    luaL_checkany(lua, 1);
+    if (is_plain(lua_type(lua, 1)))
+        luaL_tolstring(lua, 1, NULL);
     else
-        lua_pushstring(L, suite_lua_describe(L, 1, buffer, sizeof(buffer)));
+        lua_pushstring(lua, suite_lua_describe(lua, 1));
     return 1;
 }
 
 /* ---- pairs in order: numbers, then texts */
-static int compare_keys(lua_State *L, int a, int b)
+static int compare_keys(lua_State *lua, int a, int b)
 {
-    bool a_text = lua_type(L, a) == LUA_TSTRING, b_text = lua_type(L, b) == LUA_TSTRING;
+    bool a_text = lua_type(lua, a) == LUA_TSTRING, b_text = lua_type(lua, b) == LUA_TSTRING;
     if (a_text != b_text)
         return b_text;
     if (!a_text)
-        return lua_compare(L, a, b, LUA_OPLT);
+        return lua_compare(lua, a, b, LUA_OPLT);
     size_t a_bytes, b_bytes;
-    const char *x = lua_tolstring(L, a, &a_bytes), *y = lua_tolstring(L, b, &b_bytes);
+    const char *x = lua_tolstring(lua, a, &a_bytes), *y = lua_tolstring(lua, b, &b_bytes);
     int order = memcmp(x, y, a_bytes < b_bytes ? a_bytes : b_bytes);
     return order < 0 || (order == 0 && a_bytes < b_bytes);
 }
 
-static int keys_in_order(lua_State *L)
+static int keys_in_order(lua_State *lua)
 {
-    lua_pushboolean(L, compare_keys(L, 1, 2));
+    lua_pushboolean(lua, compare_keys(lua, 1, 2));
     return 1;
 }
 
 /* Upvalues: the sorted keys, the last position. */
-static int next_pair(lua_State *L)
+static int next_pair(lua_State *lua)
 {
-    lua_Integer at = lua_tointeger(L, lua_upvalueindex(2)) + 1;
-    lua_pushinteger(L, at);
-    lua_replace(L, lua_upvalueindex(2));
-    if (lua_rawgeti(L, lua_upvalueindex(1), at) == LUA_TNIL)
+    lua_Integer at = lua_tointeger(lua, lua_upvalueindex(2)) + 1;
+    lua_pushinteger(lua, at);
+    lua_replace(lua, lua_upvalueindex(2));
+    if (lua_rawgeti(lua, lua_upvalueindex(1), at) == LUA_TNIL)
         return 1;
-    lua_pushvalue(L, -1);
-    lua_rawget(L, 1);
+    lua_pushvalue(lua, -1);
+    lua_rawget(lua, 1);
     return 2;
 }
 
 /* Upvalue 1: table.sort. */
-static int base_pairs(lua_State *L)
+static int base_pairs(lua_State *lua)
 {
-    luaL_checktype(L, 1, LUA_TTABLE);
+    luaL_checktype(lua, 1, LUA_TTABLE);
     lua_Integer count = 0;
-    lua_newtable(L);
-    int keys = lua_gettop(L);
-    lua_pushnil(L);
-    while (lua_next(L, 1)) {
-        lua_pop(L, 1);
-        int type = lua_type(L, -1);
+    lua_newtable(lua);
+    int keys = lua_gettop(lua);
+    lua_pushnil(lua);
+    while (lua_next(lua, 1)) {
+        lua_pop(lua, 1);
+        int type = lua_type(lua, -1);
         if (type != LUA_TNUMBER && type != LUA_TSTRING)
-            return luaL_error(L, "pairs: keys are numbers or texts here, for their order");
-        lua_pushvalue(L, -1);
-        lua_rawseti(L, keys, ++count);
+            return luaL_error(lua, "pairs: keys are numbers or texts here, for their order");
+        lua_pushvalue(lua, -1);
+        lua_rawseti(lua, keys, ++count);
     }
     if (count > SORT_MAX)
-        return luaL_error(L, "pairs: at most %d elements", SORT_MAX);
-    suite_lua_charge(L, 1 + (uint64_t)count * 20);
-    lua_pushvalue(L, lua_upvalueindex(1));
-    lua_pushvalue(L, keys);
-    lua_pushcfunction(L, keys_in_order);
-    lua_call(L, 2, 0);
-    lua_pushinteger(L, 0);
-    lua_pushcclosure(L, next_pair, 2);
-    lua_pushvalue(L, 1);
+        return luaL_error(lua, "pairs: at most %d elements", SORT_MAX);
+    suite_lua_charge(lua, 1 + (uint64_t)count * 20);
+    lua_pushvalue(lua, lua_upvalueindex(1));
+    lua_pushvalue(lua, keys);
+    lua_pushcfunction(lua, keys_in_order);
+    lua_call(lua, 2, 0);
+    lua_pushinteger(lua, 0);
+    lua_pushcclosure(lua, next_pair, 2);
+    lua_pushvalue(lua, 1);
     return 2;
 }
 
 /* ---- the globals: reading an unknown one and writing any is an error */
-static int unknown_global(lua_State *L)
+static int unknown_global(lua_State *lua)
 {
-    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+    const char *name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "?";
     const char *names[80] = {0};
     size_t count = 0;
-    lua_pushnil(L);
-    while (lua_next(L, 1) && count < ARRAY_COUNT(names) - 1) {
-        lua_pop(L, 1);
-        if (lua_type(L, -1) == LUA_TSTRING)
-            names[count++] = lua_tostring(L, -1);
+    lua_pushnil(lua);
+    while (lua_next(lua, 1) && count < ARRAY_COUNT(names) - 1) {
+        lua_pop(lua, 1);
+        if (lua_type(lua, -1) == LUA_TSTRING)
+            names[count++] = lua_tostring(lua, -1);
     }
     const char *guess = suite_guess(name, names);
-    return luaL_error(L, "unknown name '%s'%s%s%s", name, guess ? "; did you mean '" : "",
+    return luaL_error(lua, "unknown name '%s'%s%s%s", name, guess ? "; did you mean '" : "",
                       guess ? guess : "", guess ? "'?" : "");
 }
 
-static int refuse_global(lua_State *L)
+static int refuse_global(lua_State *lua)
 {
-    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
-    return luaL_error(L, "'%s' is not declared: write local %s", name, name);
+    const char *name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "?";
+    return luaL_error(lua, "'%s' is not declared: write local %s", name, name);
 }
 
 /* A function of ours over Lua's, or Lua's own. */
@@ -207,27 +206,27 @@ struct taken {
 };
 
 /* The module's table is at the stack's top; leaves a new table with what was taken. */
-static void take(lua_State *L, const struct taken *list)
+static void take(lua_State *lua, const struct taken *list)
 {
-    lua_newtable(L);
+    lua_newtable(lua);
     for (; list->name; list++) {
-        lua_getfield(L, -2, list->name);
+        lua_getfield(lua, -2, list->name);
         if (list->ours)
-            lua_pushcclosure(L, list->ours, 1);
-        lua_setfield(L, -2, list->name);
+            lua_pushcclosure(lua, list->ours, 1);
+        lua_setfield(lua, -2, list->name);
     }
-    lua_remove(L, -2);
+    lua_remove(lua, -2);
 }
 
 /* Runs a module's opener and leaves its table. Its global is not set. */
-static void open_module(lua_State *L, const char *name, lua_CFunction opener)
+static void open_module(lua_State *lua, const char *name, lua_CFunction opener)
 {
-    lua_pushcfunction(L, opener);
-    lua_pushstring(L, name);
-    lua_call(L, 1, 1);
+    lua_pushcfunction(lua, opener);
+    lua_pushstring(lua, name);
+    lua_call(lua, 1, 1);
 }
 
-static void add_string(lua_State *L)
+static void add_string(lua_State *lua)
 {
     static const struct taken list[] = {
         {"byte",    charged      },
@@ -241,20 +240,20 @@ static void add_string(lua_State *L)
         {"reverse", charged      },
         {NULL,      NULL         },
     };
-    open_module(L, LUA_STRLIBNAME, luaopen_string);
-    take(L, list);
+    open_module(lua, LUA_STRLIBNAME, luaopen_string);
+    take(lua, list);
     /* ("").rep: the metatable of texts was set by the module. */
-    lua_pushliteral(L, "");
-    if (lua_getmetatable(L, -1)) {
-        lua_pushvalue(L, -3);
-        lua_setfield(L, -2, "__index");
-        lua_pop(L, 1);
+    lua_pushliteral(lua, "");
+    if (lua_getmetatable(lua, -1)) {
+        lua_pushvalue(lua, -3);
+        lua_setfield(lua, -2, "__index");
+        lua_pop(lua, 1);
     }
-    lua_pop(L, 1);
-    lua_setglobal(L, LUA_STRLIBNAME);
+    lua_pop(lua, 1);
+    lua_setglobal(lua, LUA_STRLIBNAME);
 }
 
-static void add_table_and_pairs(lua_State *L)
+static void add_table_and_pairs(lua_State *lua)
 {
     static const struct taken list[] = {
         {"insert", table_insert},
@@ -264,15 +263,15 @@ static void add_table_and_pairs(lua_State *L)
         {"sort",   table_sort  },
         {NULL,     NULL        },
     };
-    open_module(L, LUA_TABLIBNAME, luaopen_table);
-    lua_getfield(L, -1, "sort");
-    lua_pushcclosure(L, base_pairs, 1);
-    lua_setglobal(L, "pairs");
-    take(L, list);
-    lua_setglobal(L, LUA_TABLIBNAME);
+    open_module(lua, LUA_TABLIBNAME, luaopen_table);
+    lua_getfield(lua, -1, "sort");
+    lua_pushcclosure(lua, base_pairs, 1);
+    lua_setglobal(lua, "pairs");
+    take(lua, list);
+    lua_setglobal(lua, LUA_TABLIBNAME);
 }
 
-static void add_math(lua_State *L)
+static void add_math(lua_State *lua)
 {
     static const struct taken list[] = {
         {"abs",        NULL},
@@ -290,49 +289,49 @@ static void add_math(lua_State *L)
         {"mininteger", NULL},
         {NULL,         NULL},
     };
-    open_module(L, LUA_MATHLIBNAME, luaopen_math);
-    take(L, list);
-    lua_setglobal(L, LUA_MATHLIBNAME);
+    open_module(lua, LUA_MATHLIBNAME, luaopen_math);
+    take(lua, list);
+    lua_setglobal(lua, LUA_MATHLIBNAME);
 }
 
 /* luaopen_base fills the globals themselves: what is not wanted is taken out again. */
-static void add_base(lua_State *L)
+static void add_base(lua_State *lua)
 {
     static const char *const kept[] = {"assert",   "error", "ipairs", "select",
                                        "tonumber", "type",  NULL};
-    open_module(L, "_G", luaopen_base);
-    lua_newtable(L);
+    open_module(lua, "_G", luaopen_base);
+    lua_newtable(lua);
     for (size_t i = 0; kept[i]; i++) {
-        lua_getfield(L, -2, kept[i]);
-        lua_setfield(L, -2, kept[i]);
+        lua_getfield(lua, -2, kept[i]);
+        lua_setfield(lua, -2, kept[i]);
     }
-    lua_remove(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-    lua_pop(L, 1);
-    lua_pushcfunction(L, base_tostring);
-    lua_setglobal(L, "tostring");
+    lua_remove(lua, -2);
+    lua_pushvalue(lua, -1);
+    lua_rawseti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+    lua_pop(lua, 1);
+    lua_pushcfunction(lua, base_tostring);
+    lua_setglobal(lua, "tostring");
 }
 
-void suite_lua_libraries(lua_State *L)
+void suite_lua_libraries(lua_State *lua)
 {
-    add_base(L);
-    add_string(L);
-    add_table_and_pairs(L);
-    add_math(L);
-    suite_box_kinds(L);
-    suite_lua_generators(L);
-    suite_lua_params(L);
-    suite_lua_tables(L);
-    suite_lua_steps(L);
-    suite_lua_scenarios(L);
-    suite_lua_suites(L);
-    lua_pushglobaltable(L);
-    lua_newtable(L);
-    lua_pushcfunction(L, unknown_global);
-    lua_setfield(L, -2, "__index");
-    lua_pushcfunction(L, refuse_global);
-    lua_setfield(L, -2, "__newindex");
-    lua_setmetatable(L, -2);
-    lua_pop(L, 1);
+    add_base(lua);
+    add_string(lua);
+    add_table_and_pairs(lua);
+    add_math(lua);
+    suite_box_kinds(lua);
+    suite_lua_generators(lua);
+    suite_lua_params(lua);
+    suite_lua_tables(lua);
+    suite_lua_steps(lua);
+    suite_lua_scenarios(lua);
+    suite_lua_suites(lua);
+    lua_pushglobaltable(lua);
+    lua_newtable(lua);
+    lua_pushcfunction(lua, unknown_global);
+    lua_setfield(lua, -2, "__index");
+    lua_pushcfunction(lua, refuse_global);
+    lua_setfield(lua, -2, "__newindex");
+    lua_setmetatable(lua, -2);
+    lua_pop(lua, 1);
 }

@@ -14,25 +14,27 @@ static const char *const type_names[] = {
 };
 
 /* ---- values */
-static bool from_lua(lua_State *L, enum suite_param_type type, struct value *out)
+static bool from_lua(lua_State *lua, enum suite_param_type type, struct value *out)
 {
     int64_t whole;
     const char *text;
     switch (type) {
     case SUITE_PARAM_INT:
-        if (!suite_lua_whole(L, -1, &whole))
+        if (!suite_lua_whole(lua, -1, &whole))
             return false;
         *out = value_int(whole);
         return true;
     case SUITE_PARAM_REAL:
-        *out = value_real(lua_tonumber(L, -1));
-        return lua_type(L, -1) == LUA_TNUMBER && __builtin_isfinite(out->as.r);
+        *out = value_real(lua_tonumber(lua, -1));
+        return lua_type(lua, -1) == LUA_TNUMBER && __builtin_isfinite(out->as.r);
     case SUITE_PARAM_TEXT:
-        text = suite_lua_text(L, -1);
+        text = suite_lua_text(lua, -1);
         if (text)
             *out = value_text(text, (uint32_t)strlen(text));
         return text != NULL;
-    case SUITE_PARAM_FLAG: *out = value_int(lua_toboolean(L, -1)); return lua_isboolean(L, -1);
+    case SUITE_PARAM_FLAG:
+        *out = value_int(lua_toboolean(lua, -1));
+        return lua_isboolean(lua, -1);
     }
     return false;
 }
@@ -84,27 +86,27 @@ static void print_expected(char *buffer, size_t room, const struct suite_param_d
 static void read_value(const struct suite_spec *spec, struct suite_param_def *def,
                        const char *key, struct value *out)
 {
-    char expected[120], got[80];
+    char expected[120];
     struct value value = {0};
     print_expected(expected, sizeof(expected), def);
-    if (from_lua(spec->L, def->type, &value) && in_range(def, &value))
+    if (from_lua(spec->lua, def->type, &value) && in_range(def, &value))
         *out = value;
     else
         suite_spec_fault(spec, "%s: expected %s, got %s", key, expected,
-                         suite_lua_describe(spec->L, -1, got, sizeof(got)));
-    lua_pop(spec->L, 1);
+                         suite_lua_describe(spec->lua, -1));
+    lua_pop(spec->lua, 1);
 }
 
 static bool read_limit(const struct suite_spec *spec, const char *key, double *out)
 {
     if (!suite_spec_push(spec, key))
         return false;
-    bool good = lua_type(spec->L, -1) == LUA_TNUMBER;
+    bool good = lua_type(spec->lua, -1) == LUA_TNUMBER;
     if (good)
-        *out = lua_tonumber(spec->L, -1);
+        *out = lua_tonumber(spec->lua, -1);
     else
         suite_spec_fault(spec, "%s: expected a number", key);
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
     return good;
 }
 
@@ -121,13 +123,13 @@ static void read_range(const struct suite_spec *spec, struct suite_param_def *de
     }
 }
 
-static int declare(lua_State *L, enum suite_param_type type)
+static int declare(lua_State *lua, enum suite_param_type type)
 {
     static const char *const fields[] = {"help", "quick", "min", "max", NULL};
     static const char *const plain_fields[] = {"help", "quick", NULL};
     bool numeric = type == SUITE_PARAM_INT || type == SUITE_PARAM_REAL;
     struct suite_spec spec =
-        suite_spec_open(L, type_names[type], numeric ? fields : plain_fields, 1);
+        suite_spec_open(lua, type_names[type], numeric ? fields : plain_fields, 1);
     spec.name = NULL;
     struct suite_param_def *def = arena_new(spec.ld->arena, struct suite_param_def);
     def->type = type;
@@ -146,28 +148,28 @@ static int declare(lua_State *L, enum suite_param_type type)
         def->quick = def->p.value;
         read_value(&spec, def, "quick", &def->quick);
     }
-    suite_box_push(L, SUITE_BOX_PARAM, def);
+    suite_box_push(lua, SUITE_BOX_PARAM, def);
     return 1;
 }
 
-static int new_integer(lua_State *L)
+static int new_integer(lua_State *lua)
 {
-    return declare(L, SUITE_PARAM_INT);
+    return declare(lua, SUITE_PARAM_INT);
 }
 
-static int new_number(lua_State *L)
+static int new_number(lua_State *lua)
 {
-    return declare(L, SUITE_PARAM_REAL);
+    return declare(lua, SUITE_PARAM_REAL);
 }
 
-int suite_lua_text_param(lua_State *L)
+int suite_lua_text_param(lua_State *lua)
 {
-    return declare(L, SUITE_PARAM_TEXT);
+    return declare(lua, SUITE_PARAM_TEXT);
 }
 
-static int new_boolean(lua_State *L)
+static int new_boolean(lua_State *lua)
 {
-    return declare(L, SUITE_PARAM_FLAG);
+    return declare(lua, SUITE_PARAM_FLAG);
 }
 
 /* ---- params { ... } */
@@ -182,40 +184,40 @@ static struct suite_param_def *find_param(const struct suite_loader *ld, const c
 }
 
 /* A plain value is a parameter with that default. */
-static struct suite_param_def *from_plain(lua_State *L)
+static struct suite_param_def *from_plain(lua_State *lua)
 {
     struct suite_param_def def = {.type = SUITE_PARAM_INT};
-    switch (lua_type(L, -1)) {
+    switch (lua_type(lua, -1)) {
     case LUA_TBOOLEAN: def.type = SUITE_PARAM_FLAG; break;
     case LUA_TSTRING: def.type = SUITE_PARAM_TEXT; break;
     case LUA_TNUMBER:
-        if (!lua_isinteger(L, -1))
+        if (!lua_isinteger(lua, -1))
             def.type = SUITE_PARAM_REAL;
         break;
     default: return NULL;
     }
-    if (!from_lua(L, def.type, &def.p.value))
+    if (!from_lua(lua, def.type, &def.p.value))
         return NULL;
-    struct suite_param_def *kept = arena_new(suite_loader(L)->arena, struct suite_param_def);
+    struct suite_param_def *kept = arena_new(suite_loader(lua)->arena, struct suite_param_def);
     *kept = def;
     return kept;
 }
 
 /* The command line is wrong, not the suite: everything ends here. */
-static void refuse(lua_State *L, const struct suite_param_def *def, struct slice text)
+static void refuse(lua_State *lua, const struct suite_param_def *def, struct slice text)
 {
-    struct suite_loader *ld = suite_loader(L);
+    struct suite_loader *ld = suite_loader(lua);
     char expected[120];
     print_expected(expected, sizeof(expected), def);
     err_set(ld->err, ERR_USAGE, "%s: expected %s, got %.*s", def->p.name, expected,
             text.bytes > 60 ? 60 : (int)text.bytes, text.at);
     ld->usage = true;
-    luaL_error(L, "%s", ld->err->text);
+    luaL_error(lua, "%s", ld->err->text);
 }
 
-static void apply_options(lua_State *L, struct suite_param_def *def)
+static void apply_options(lua_State *lua, struct suite_param_def *def)
 {
-    const struct suite_options *options = suite_loader(L)->options;
+    const struct suite_options *options = suite_loader(lua)->options;
     if (options->quick && def->has_quick)
         def->p.value = def->quick;
     for (uint32_t i = 0; i < options->override_count; i++) {
@@ -225,32 +227,32 @@ static void apply_options(lua_State *L, struct suite_param_def *def)
             !slice_is(name, def->p.name))
             continue;
         if (!from_text(text, def->type, &value) || !in_range(def, &value))
-            refuse(L, def, text);
+            refuse(lua, def, text);
         else
-            def->p.value = value_copy(suite_loader(L)->arena, &value);
+            def->p.value = value_copy(suite_loader(lua)->arena, &value);
         def->p.changed = true;
     }
 }
 
 /* A parameter that an extended suite declares again keeps its first value. */
-static void add_param(lua_State *L, const char *name, struct suite_param_def *def)
+static void add_param(lua_State *lua, const char *name, struct suite_param_def *def)
 {
-    struct suite_loader *ld = suite_loader(L);
+    struct suite_loader *ld = suite_loader(lua);
     const struct suite_param_def *old = find_param(ld, name);
     if (old) {
         if (old->type != def->type)
-            suite_lua_fault(L, "params: '%s' is declared as %s and as %s", name,
+            suite_lua_fault(lua, "params: '%s' is declared as %s and as %s", name,
                             type_names[old->type], type_names[def->type]);
         return;
     }
     if (ld->params.count == SUITE_PARAMS_MAX) {
-        suite_lua_fault(L, "params: more than %d parameters", SUITE_PARAMS_MAX);
+        suite_lua_fault(lua, "params: more than %d parameters", SUITE_PARAMS_MAX);
         return;
     }
     struct suite_param_def *kept = arena_new(ld->arena, struct suite_param_def);
     *kept = *def;
     kept->p.name = name;
-    apply_options(L, kept);
+    apply_options(lua, kept);
     suite_list_add(ld->arena, &ld->params, kept);
 }
 
@@ -260,90 +262,91 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Sorted, for Lua's own order changes from run to run. */
-static struct suite_list sorted_keys(const struct suite_spec *spec)
+static size_t sorted_keys(const struct suite_spec *spec, const char **keys)
 {
-    lua_State *L = spec->L;
-    struct suite_list keys = {0};
-    lua_pushnil(L);
-    while (lua_next(L, 1)) {
-        const char *key = suite_lua_text(L, -2);
-        if (key && suite_is_identifier(key)) {
-            union {
-                const char *text;
-                void *item;
-            } name = {.text = key};
-            suite_list_add(spec->ld->arena, &keys, name.item);
-        } else {
+    lua_State *lua = spec->lua;
+    size_t count = 0;
+    lua_pushnil(lua);
+    while (lua_next(lua, 1)) {
+        const char *key = suite_lua_text(lua, -2);
+        if (!key || !suite_is_identifier(key))
             suite_spec_fault(spec,
                              "a parameter's name is a letter and then letters, digits, _");
-        }
-        lua_pop(L, 1);
+        else if (count == SUITE_PARAMS_MAX)
+            suite_spec_fault(spec, "more than %d parameters", SUITE_PARAMS_MAX);
+        else
+            keys[count++] = key;
+        lua_pop(lua, 1);
     }
-    if (keys.count > 1)
-        qsort(keys.items, keys.count, sizeof(*keys.items), by_text);
-    return keys;
+    qsort(keys, count, sizeof(*keys), by_text);
+    return count;
 }
 
-static int new_params(lua_State *L)
+/* What stands at the stack's top. */
+static void take_param(const struct suite_spec *spec, const char *name)
 {
-    suite_lua_check_memory(L);
-    struct suite_spec spec = {.L = L,
-                              .ld = suite_loader(L),
+    struct suite_param_def *def = suite_box_get(spec->lua, -1, SUITE_BOX_PARAM);
+    if (!def)
+        def = from_plain(spec->lua);
+    if (def)
+        add_param(spec->lua, name, def);
+    else
+        suite_spec_fault(spec,
+                         "%s: expected a number, text, boolean or integer { ... }, got %s",
+                         name, suite_lua_describe(spec->lua, -1));
+}
+
+static int new_params(lua_State *lua)
+{
+    const char *keys[SUITE_PARAMS_MAX] = {0};
+    size_t count = 0;
+    suite_lua_check_memory(lua);
+    struct suite_spec spec = {.lua = lua,
+                              .ld = suite_loader(lua),
                               .index = 1,
                               .what = "params",
-                              .where = suite_lua_place(L)};
-    char got[80];
-    struct suite_list keys = {0};
-    if (lua_type(L, 1) != LUA_TTABLE)
-        suite_spec_fault(&spec, "expected { name = value, ... }, got %s",
-                         suite_lua_describe(L, 1, got, sizeof(got)));
+                              .where = suite_lua_place(lua)};
+    if (lua_type(lua, 1) == LUA_TTABLE)
+        count = sorted_keys(&spec, keys);
     else
-        keys = sorted_keys(&spec);
-    for (size_t i = 0; i < keys.count; i++) {
-        const char *name = keys.items[i];
-        lua_getfield(L, 1, name);
-        struct suite_param_def *def = suite_box_get(L, -1, SUITE_BOX_PARAM);
-        if (!def)
-            def = from_plain(L);
-        if (def)
-            add_param(L, name, def);
-        else
-            suite_spec_fault(&spec,
-                             "%s: expected a number, text, boolean or integer { ... }, got %s",
-                             name, suite_lua_describe(L, -1, got, sizeof(got)));
-        lua_pop(L, 1);
+        suite_spec_fault(&spec, "expected { name = value, ... }, got %s",
+                         suite_lua_describe(lua, 1));
+    for (size_t i = 0; i < count; i++) {
+        lua_getfield(lua, 1, keys[i]);
+        take_param(&spec, keys[i]);
+        lua_pop(lua, 1);
     }
-    suite_box_push(L, SUITE_BOX_PARAMS, spec.ld);
+    suite_box_push(lua, SUITE_BOX_PARAMS, spec.ld);
     return 1;
 }
 
-static int get_param(lua_State *L)
+static int get_param(lua_State *lua)
 {
-    const struct suite_loader *ld = suite_loader(L);
-    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    const struct suite_loader *ld = suite_loader(lua);
+    const char *name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
     const struct suite_param_def *def = find_param(ld, name);
     if (!def) {
         const char *names[SUITE_PARAMS_MAX + 1] = {0};
         for (size_t i = 0; i < ld->params.count; i++)
             names[i] = ((const struct suite_param_def *)ld->params.items[i])->p.name;
         const char *guess = suite_guess(name, names);
-        return luaL_error(L, "unknown parameter '%s'%s%s%s", name,
+        return luaL_error(lua, "unknown parameter '%s'%s%s%s", name,
                           guess ? "; did you mean '" : "", guess ? guess : "",
                           guess ? "'?" : "");
     }
     if (def->type == SUITE_PARAM_FLAG)
-        lua_pushboolean(L, def->p.value.as.i != 0);
+        lua_pushboolean(lua, def->p.value.as.i != 0);
     else
-        suite_lua_push_value(L, &def->p.value);
+        suite_lua_push_value(lua, &def->p.value);
     return 1;
 }
 
-static int refuse_write(lua_State *L)
+static int refuse_write(lua_State *lua)
 {
-    return luaL_error(L, "parameters are read only");
+    return luaL_error(lua, "parameters are read only");
 }
 
-void suite_lua_params(lua_State *L)
+void suite_lua_params(lua_State *lua)
 {
     static const luaL_Reg functions[] = {
         {"integer", new_integer},
@@ -357,10 +360,10 @@ void suite_lua_params(lua_State *L)
         {"__newindex", refuse_write},
         {NULL,         NULL        }
     };
-    lua_pushglobaltable(L);
-    luaL_setfuncs(L, functions, 0);
-    lua_pop(L, 1);
-    suite_box_metatable(L, SUITE_BOX_PARAMS);
-    luaL_setfuncs(L, access, 0);
-    lua_pop(L, 1);
+    lua_pushglobaltable(lua);
+    luaL_setfuncs(lua, functions, 0);
+    lua_pop(lua, 1);
+    suite_box_metatable(lua, SUITE_BOX_PARAMS);
+    luaL_setfuncs(lua, access, 0);
+    lua_pop(lua, 1);
 }

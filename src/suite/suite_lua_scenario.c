@@ -27,25 +27,24 @@ static void add_client(struct suite_spec *spec, uint32_t *clients, uint32_t *cou
 static void read_client(struct suite_spec *spec, uint32_t *clients, uint32_t *count)
 {
     int64_t number;
-    char got[80];
-    if (suite_lua_whole(spec->L, -1, &number) && number >= 1 && number <= SUITE_CLIENTS_MAX)
+    if (suite_lua_whole(spec->lua, -1, &number) && number >= 1 && number <= SUITE_CLIENTS_MAX)
         add_client(spec, clients, count, number);
     else
         suite_spec_fault(spec, "clients: expected whole numbers from 1 to %d, got %s",
-                         SUITE_CLIENTS_MAX, suite_lua_describe(spec->L, -1, got, sizeof(got)));
+                         SUITE_CLIENTS_MAX, suite_lua_describe(spec->lua, -1));
 }
 
 static void read_clients(struct suite_spec *spec, struct suite_scenario *s)
 {
-    lua_State *L = spec->L;
+    lua_State *lua = spec->lua;
     uint32_t *clients = arena_array(spec->ld->arena, uint32_t, SUITE_CELLS_MAX);
     s->clients_named = suite_spec_push(spec, "clients");
-    if (s->clients_named && lua_type(L, -1) == LUA_TTABLE) {
-        lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
+    if (s->clients_named && lua_type(lua, -1) == LUA_TTABLE) {
+        lua_Integer count = (lua_Integer)lua_rawlen(lua, -1);
         for (lua_Integer i = 1; i <= count && i <= SUITE_CELLS_MAX + 1; i++) {
-            lua_rawgeti(L, -1, i);
+            lua_rawgeti(lua, -1, i);
             read_client(spec, clients, &s->client_count);
-            lua_pop(L, 1);
+            lua_pop(lua, 1);
         }
         if (count == 0)
             suite_spec_fault(spec, "clients: expected one number at least");
@@ -53,7 +52,7 @@ static void read_clients(struct suite_spec *spec, struct suite_scenario *s)
         read_client(spec, clients, &s->client_count);
     }
     if (s->clients_named)
-        lua_pop(L, 1);
+        lua_pop(lua, 1);
     if (s->client_count == 0)
         clients[s->client_count++] = 1;
     s->clients = clients;
@@ -62,7 +61,7 @@ static void read_clients(struct suite_spec *spec, struct suite_scenario *s)
 /* No default: a reason belongs to one dialect; mysql does not take mariadb's. */
 static const char *const *read_unsupported(struct suite_spec *spec)
 {
-    lua_State *L = spec->L;
+    lua_State *lua = spec->lua;
     struct suite_spec inner;
     if (!suite_spec_enter(spec, "unsupported",
                           (const char *const[]){"sqlite", "postgres", "mariadb", "mysql", NULL},
@@ -71,7 +70,7 @@ static const char *const *read_unsupported(struct suite_spec *spec)
     const char **reasons = arena_array(spec->ld->arena, const char *, DIALECT_COUNT);
     for (unsigned i = 0; i < DIALECT_COUNT; i++)
         reasons[i] = suite_spec_text(&inner, dialect_name((enum dialect)i));
-    lua_pop(L, 1);
+    lua_pop(lua, 1);
     return reasons;
 }
 
@@ -84,7 +83,7 @@ static void read_after(struct suite_spec *spec, struct suite_list *queries)
     void **items = suite_spec_boxes(spec, 1, SUITE_BOX_QUERY, &count);
     for (uint32_t i = 0; i < count; i++)
         suite_list_add(spec->ld->arena, queries, items[i]);
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
 }
 
 static void set_after(struct suite_scenario_def *def, struct suite_loader *ld,
@@ -99,7 +98,7 @@ static void set_after(struct suite_scenario_def *def, struct suite_loader *ld,
 
 static struct suite_scenario_def *begin(struct suite_spec *spec, enum maker maker)
 {
-    lua_State *L = spec->L;
+    lua_State *lua = spec->lua;
     struct suite_scenario_def *def = arena_new(spec->ld->arena, struct suite_scenario_def);
     struct suite_list queries = {0};
     def->where = spec->where;
@@ -115,8 +114,8 @@ static struct suite_scenario_def *begin(struct suite_spec *spec, enum maker make
     read_clients(spec, &def->s);
     read_after(spec, &queries);
     set_after(def, spec->ld, &queries);
-    lua_pushvalue(L, spec->index);
-    def->spec = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pushvalue(lua, spec->index);
+    def->spec = luaL_ref(lua, LUA_REGISTRYINDEX);
     return def;
 }
 
@@ -143,9 +142,9 @@ static int finish(struct suite_spec *spec, struct suite_scenario_def *def)
     if (def->source.statement_deadline_ns > def->s.deadline_ns)
         suite_spec_fault(spec, "statement_deadline is longer than deadline");
     if (++ld->scenario_count > SUITE_SCENARIOS_MAX)
-        luaL_error(spec->L, "more than %d scenarios", SUITE_SCENARIOS_MAX);
+        luaL_error(spec->lua, "more than %d scenarios", SUITE_SCENARIOS_MAX);
     suite_compile_all(ld, def);
-    suite_box_push(spec->L, SUITE_BOX_SCENARIO, def);
+    suite_box_push(spec->lua, SUITE_BOX_SCENARIO, def);
     return 1;
 }
 
@@ -194,10 +193,10 @@ static void many_steps(struct suite_spec *spec, struct suite_scenario_def *def)
     }
     if (def->source.step_count == 0)
         suite_spec_fault(spec, "steps: expected one step at least");
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
 }
 
-static int new_scenario(lua_State *L)
+static int new_scenario(lua_State *lua)
 {
     static const char *const fields[] = {"help",       "sql",      "first",
                                          "bind",       "expect",   "after",
@@ -207,7 +206,7 @@ static int new_scenario(lua_State *L)
                                          "depth",      "direct",   "unsupported",
                                          NULL};
     static const char *const equals[] = {"rows", NULL};
-    struct suite_spec spec = suite_spec_open(L, "scenario", fields, 1);
+    struct suite_spec spec = suite_spec_open(lua, "scenario", fields, 1);
     struct suite_scenario_def *def = begin(&spec, MAKER_SCENARIO);
     unsigned equal = 0;
     read_mode(&spec, &def->s);
@@ -221,13 +220,13 @@ static int new_scenario(lua_State *L)
 }
 
 /* ---- ping, create, load */
-int suite_lua_ping_scenario(lua_State *L)
+int suite_lua_ping_scenario(lua_State *lua)
 {
     static const char *const fields[] = {"help",        "after",    "warmup",
                                          "samples",     "duration", "clients",
                                          "per_client",  "deadline", "statement_deadline",
                                          "unsupported", NULL};
-    struct suite_spec spec = suite_spec_open(L, "ping", fields, 1);
+    struct suite_spec spec = suite_spec_open(lua, "ping", fields, 1);
     struct suite_scenario_def *def = begin(&spec, MAKER_PING);
     struct suite_step *step = arena_new(spec.ld->arena, struct suite_step);
     struct suite_step **steps = arena_new(spec.ld->arena, struct suite_step *);
@@ -246,12 +245,12 @@ int suite_lua_ping_scenario(lua_State *L)
     return finish(&spec, def);
 }
 
-static int new_create(lua_State *L)
+static int new_create(lua_State *lua)
 {
     static const char *const fields[] = {"help",        "after",
                                          "deadline",    "statement_deadline",
                                          "unsupported", NULL};
-    struct suite_spec spec = suite_spec_open(L, "create", fields, 2);
+    struct suite_spec spec = suite_spec_open(lua, "create", fields, 2);
     struct suite_scenario_def *def = begin(&spec, MAKER_CREATE);
     def->source.table = suite_spec_box(&spec, "2", SUITE_BOX_TABLE);
     def->source.origin = def->source.table ? SUITE_CREATE : SUITE_STEPS;
@@ -271,9 +270,9 @@ static bool commits_all(const struct suite_spec *spec)
 {
     if (!suite_spec_push(spec, "commit"))
         return false;
-    bool all =
-        lua_type(spec->L, -1) == LUA_TSTRING && strcmp(lua_tostring(spec->L, -1), "all") == 0;
-    lua_pop(spec->L, 1);
+    bool all = lua_type(spec->lua, -1) == LUA_TSTRING &&
+               strcmp(lua_tostring(spec->lua, -1), "all") == 0;
+    lua_pop(spec->lua, 1);
     return all;
 }
 
@@ -319,12 +318,12 @@ static void add_count_query(struct suite_spec *spec, struct suite_scenario_def *
     set_after(def, spec->ld, &queries);
 }
 
-static int new_load(lua_State *L)
+static int new_load(lua_State *lua)
 {
     static const char *const fields[] = {"help",     "after",       "batch",
                                          "commit",   "clients",     "statement_deadline",
                                          "deadline", "unsupported", NULL};
-    struct suite_spec spec = suite_spec_open(L, "load", fields, 2);
+    struct suite_spec spec = suite_spec_open(lua, "load", fields, 2);
     struct suite_scenario_def *def = begin(&spec, MAKER_LOAD);
     def->source.table = suite_spec_box(&spec, "2", SUITE_BOX_TABLE);
     def->s.samples = 1;
@@ -352,10 +351,10 @@ static void check_query(struct suite_spec *spec, const struct suite_query *query
     }
 }
 
-static int new_query(lua_State *L)
+static int new_query(lua_State *lua)
 {
     static const char *const fields[] = {"sql", "value", "rows", NULL};
-    struct suite_spec spec = suite_spec_open(L, "query", fields, 1);
+    struct suite_spec spec = suite_spec_open(lua, "query", fields, 1);
     struct suite_query *query = arena_new(spec.ld->arena, struct suite_query);
     int64_t rows = 0;
     query->name = suite_spec_text(&spec, "1");
@@ -378,11 +377,11 @@ static int new_query(lua_State *L)
         query->value = suite_tree_value(spec.ld, value->id, 0, 1);
     if (!suite_spec_has(&spec, "rows") && !suite_spec_has(&spec, "value"))
         suite_spec_fault(&spec, "expected value = ... or rows = ...");
-    suite_box_push(L, SUITE_BOX_QUERY, query);
+    suite_box_push(lua, SUITE_BOX_QUERY, query);
     return 1;
 }
 
-struct suite_scenario_def *suite_scenario_again(lua_State *L, int maker)
+struct suite_scenario_def *suite_scenario_again(lua_State *lua, int maker)
 {
     static const lua_CFunction makers[MAKER_COUNT] = {
         [MAKER_SCENARIO] = new_scenario,
@@ -391,15 +390,15 @@ struct suite_scenario_def *suite_scenario_again(lua_State *L, int maker)
         [MAKER_LOAD] = new_load,
     };
     assert(maker >= 0 && maker < MAKER_COUNT);
-    lua_pushcfunction(L, makers[maker]);
-    lua_insert(L, -2);
-    lua_call(L, 1, 1);
-    struct suite_scenario_def *def = suite_box_get(L, -1, SUITE_BOX_SCENARIO);
-    lua_pop(L, 1);
+    lua_pushcfunction(lua, makers[maker]);
+    lua_insert(lua, -2);
+    lua_call(lua, 1, 1);
+    struct suite_scenario_def *def = suite_box_get(lua, -1, SUITE_BOX_SCENARIO);
+    lua_pop(lua, 1);
     return def;
 }
 
-void suite_lua_scenarios(lua_State *L)
+void suite_lua_scenarios(lua_State *lua)
 {
     static const luaL_Reg functions[] = {
         {"scenario", new_scenario},
@@ -408,7 +407,7 @@ void suite_lua_scenarios(lua_State *L)
         {"query",    new_query   },
         {NULL,       NULL        },
     };
-    lua_pushglobaltable(L);
-    luaL_setfuncs(L, functions, 0);
-    lua_pop(L, 1);
+    lua_pushglobaltable(lua);
+    luaL_setfuncs(lua, functions, 0);
+    lua_pop(lua, 1);
 }

@@ -27,8 +27,7 @@ void suite_spec_fault(const struct suite_spec *spec, const char *fmt, ...)
 /* The label of a key in messages. */
 static void fault_at(const struct suite_spec *spec, const char *key, const char *expected)
 {
-    char got[80];
-    const char *found = suite_lua_describe(spec->L, -1, got, sizeof(got));
+    const char *found = suite_lua_describe(spec->lua, -1);
     suite_spec_fault(spec, "%s%s: expected %s, got %s", is_position(key) ? "element " : "", key,
                      expected, found);
 }
@@ -44,11 +43,11 @@ static bool is_field(const char *key, const char *const *fields)
 
 static void check_field(const struct suite_spec *spec, const char *const *fields)
 {
-    if (lua_type(spec->L, -2) != LUA_TSTRING) {
+    if (lua_type(spec->lua, -2) != LUA_TSTRING) {
         suite_spec_fault(spec, "a field's name is text or a position");
         return;
     }
-    const char *key = lua_tostring(spec->L, -2);
+    const char *key = lua_tostring(spec->lua, -2);
     if (is_field(key, fields))
         return;
     const char *guess = suite_guess(key, fields);
@@ -59,39 +58,40 @@ static void check_field(const struct suite_spec *spec, const char *const *fields
 static void check_fields(const struct suite_spec *spec, const char *const *fields,
                          uint32_t positions)
 {
-    lua_State *L = spec->L;
-    lua_pushnil(L);
-    while (lua_next(L, spec->index)) {
+    lua_State *lua = spec->lua;
+    lua_pushnil(lua);
+    while (lua_next(lua, spec->index)) {
         int64_t position;
-        if (!suite_lua_whole(L, -2, &position))
+        if (!suite_lua_whole(lua, -2, &position))
             check_field(spec, fields);
         else if (position < 1 || (uint64_t)position > positions)
             suite_spec_fault(spec, "element %lld: unexpected", (long long)position);
-        lua_pop(L, 1);
+        lua_pop(lua, 1);
     }
 }
 
-struct suite_spec suite_spec_open(lua_State *L, const char *what, const char *const *fields,
+struct suite_spec suite_spec_open(lua_State *lua, const char *what, const char *const *fields,
                                   uint32_t positions)
 {
-    suite_lua_check_memory(L);
-    struct suite_spec spec = {
-        .L = L, .ld = suite_loader(L), .index = 1, .what = what, .where = suite_lua_place(L)};
-    if (lua_type(L, 1) != LUA_TTABLE) {
-        char got[80];
-        suite_spec_fault(&spec, "expected { ... }, got %s",
-                         suite_lua_describe(L, 1, got, sizeof(got)));
-        lua_settop(L, 0);
-        lua_newtable(L);
+    suite_lua_check_memory(lua);
+    struct suite_spec spec = {.lua = lua,
+                              .ld = suite_loader(lua),
+                              .index = 1,
+                              .what = what,
+                              .where = suite_lua_place(lua)};
+    if (lua_type(lua, 1) != LUA_TTABLE) {
+        suite_spec_fault(&spec, "expected { ... }, got %s", suite_lua_describe(lua, 1));
+        lua_settop(lua, 0);
+        lua_newtable(lua);
     }
-    lua_settop(L, 1);
+    lua_settop(lua, 1);
     /* Messages are better with the name. */
-    if (lua_rawgeti(L, 1, 1) == LUA_TSTRING) {
-        const char *name = lua_tostring(L, -1);
+    if (lua_rawgeti(lua, 1, 1) == LUA_TSTRING) {
+        const char *name = lua_tostring(lua, -1);
         if (suite_is_name(name))
             spec.name = arena_text(spec.ld->arena, name);
     }
-    lua_pop(L, 1);
+    lua_pop(lua, 1);
     check_fields(&spec, fields, positions);
     return spec;
 }
@@ -99,9 +99,9 @@ struct suite_spec suite_spec_open(lua_State *L, const char *what, const char *co
 const char *suite_spec_name(struct suite_spec *spec)
 {
     if (!spec->name) {
-        lua_rawgeti(spec->L, spec->index, 1);
+        lua_rawgeti(spec->lua, spec->index, 1);
         fault_at(spec, "1", "a name (letters, digits, '_', '-', '.'; at most 63 bytes)");
-        lua_pop(spec->L, 1);
+        lua_pop(spec->lua, 1);
         return "_";
     }
     return spec->name;
@@ -112,13 +112,13 @@ bool suite_spec_push(const struct suite_spec *spec, const char *key)
     int type;
     uint64_t position;
     if (is_position(key) && num_u64(slice_of(key), &position)) {
-        type = lua_rawgeti(spec->L, spec->index, (lua_Integer)position);
+        type = lua_rawgeti(spec->lua, spec->index, (lua_Integer)position);
     } else {
-        lua_pushstring(spec->L, key);
-        type = lua_rawget(spec->L, spec->index);
+        lua_pushstring(spec->lua, key);
+        type = lua_rawget(spec->lua, spec->index);
     }
     if (type == LUA_TNIL)
-        lua_pop(spec->L, 1);
+        lua_pop(spec->lua, 1);
     return type != LUA_TNIL;
 }
 
@@ -126,7 +126,7 @@ bool suite_spec_has(const struct suite_spec *spec, const char *key)
 {
     bool has = suite_spec_push(spec, key);
     if (has)
-        lua_pop(spec->L, 1);
+        lua_pop(spec->lua, 1);
     return has;
 }
 
@@ -135,13 +135,13 @@ bool suite_spec_enter(const struct suite_spec *spec, const char *key, const char
 {
     if (!suite_spec_push(spec, key))
         return false;
-    if (lua_type(spec->L, -1) != LUA_TTABLE) {
+    if (lua_type(spec->lua, -1) != LUA_TTABLE) {
         fault_at(spec, key, "{ ... }");
-        lua_pop(spec->L, 1);
+        lua_pop(spec->lua, 1);
         return false;
     }
     *inner = *spec;
-    inner->index = lua_gettop(spec->L);
+    inner->index = lua_gettop(spec->lua);
     if (fields)
         check_fields(inner, fields, positions);
     return true;
@@ -151,10 +151,10 @@ const char *suite_spec_text(const struct suite_spec *spec, const char *key)
 {
     if (!suite_spec_push(spec, key))
         return NULL;
-    const char *text = suite_lua_text(spec->L, -1);
+    const char *text = suite_lua_text(spec->lua, -1);
     if (!text)
         fault_at(spec, key, "text (without NUL, at most 1 MiB)");
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
     return text;
 }
 
@@ -164,7 +164,7 @@ bool suite_spec_whole(const struct suite_spec *spec, const char *key, int64_t mi
     int64_t number;
     if (!suite_spec_push(spec, key))
         return false;
-    bool good = suite_lua_whole(spec->L, -1, &number) && number >= min && number <= max;
+    bool good = suite_lua_whole(spec->lua, -1, &number) && number >= min && number <= max;
     if (good) {
         *out = number;
     } else {
@@ -173,7 +173,7 @@ bool suite_spec_whole(const struct suite_spec *spec, const char *key, int64_t mi
                    (long long)min, (long long)max);
         fault_at(spec, key, expected);
     }
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
     return good;
 }
 
@@ -181,26 +181,26 @@ bool suite_spec_flag(const struct suite_spec *spec, const char *key, bool *out)
 {
     if (!suite_spec_push(spec, key))
         return false;
-    bool good = lua_isboolean(spec->L, -1);
+    bool good = lua_isboolean(spec->lua, -1);
     if (good)
-        *out = lua_toboolean(spec->L, -1);
+        *out = lua_toboolean(spec->lua, -1);
     else
         fault_at(spec, key, "true or false");
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
     return good;
 }
 
-static bool read_duration(lua_State *L, uint64_t *ns)
+static bool read_duration(lua_State *lua, uint64_t *ns)
 {
-    if (lua_type(L, -1) == LUA_TNUMBER) {
-        double seconds = lua_tonumber(L, -1);
+    if (lua_type(lua, -1) == LUA_TNUMBER) {
+        double seconds = lua_tonumber(lua, -1);
         if (!(seconds >= 0 && seconds < 1e9))
             return false;
         *ns = (uint64_t)(seconds * 1e9);
         return true;
     }
     size_t bytes;
-    const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tolstring(L, -1, &bytes) : NULL;
+    const char *text = lua_type(lua, -1) == LUA_TSTRING ? lua_tolstring(lua, -1, &bytes) : NULL;
     return text && num_duration((struct slice){text, bytes}, ns);
 }
 
@@ -209,12 +209,13 @@ bool suite_spec_duration(const struct suite_spec *spec, const char *key, uint64_
     uint64_t found = 0;
     if (!suite_spec_push(spec, key))
         return false;
-    bool good = read_duration(spec->L, &found) && found > 0 && found <= 24 * 3600 * NS_PER_S;
+    bool good = read_duration(spec->lua, &found) && found > 0 &&
+                found <= UINT64_C(24) * 3600 * NS_PER_S;
     if (good)
         *ns = found;
     else
         fault_at(spec, key, "a duration up to 24h, as \"10s\" or \"5ms\"");
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
     return good;
 }
 
@@ -223,7 +224,8 @@ bool suite_spec_choice(const struct suite_spec *spec, const char *key, const cha
 {
     if (!suite_spec_push(spec, key))
         return false;
-    const char *text = lua_type(spec->L, -1) == LUA_TSTRING ? lua_tostring(spec->L, -1) : "";
+    const char *text =
+        lua_type(spec->lua, -1) == LUA_TSTRING ? lua_tostring(spec->lua, -1) : "";
     unsigned index = 0;
     while (names[index] && strcmp(names[index], text) != 0)
         index++;
@@ -238,7 +240,7 @@ bool suite_spec_choice(const struct suite_spec *spec, const char *key, const cha
                              index > 0 ? " or " : "", names[index]);
         fault_at(spec, key, expected);
     }
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
     return good;
 }
 
@@ -246,10 +248,10 @@ struct suite_expr *suite_spec_expr(const struct suite_spec *spec, const char *ke
 {
     if (!suite_spec_push(spec, key))
         return NULL;
-    struct suite_expr *expr = suite_lua_expr(spec->L, -1);
+    struct suite_expr *expr = suite_lua_expr(spec->lua, -1);
     if (!expr)
         fault_at(spec, key, "a generator, number, text or boolean");
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
     return expr;
 }
 
@@ -263,10 +265,10 @@ void *suite_spec_box(const struct suite_spec *spec, const char *key, enum suite_
         suite_spec_fault(spec, "element %s: expected %s", key, expected[kind]);
         return NULL;
     }
-    void *item = suite_box_get(spec->L, -1, kind);
+    void *item = suite_box_get(spec->lua, -1, kind);
     if (!item)
         fault_at(spec, key, expected[kind]);
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
     return item;
 }
 
@@ -276,10 +278,10 @@ static void put_dialect(const struct suite_spec *spec, const char *key,
 {
     static const char *const known[] = {"sqlite", "postgres", "mariadb",
                                         "mysql",  "default",  NULL};
-    lua_State *L = spec->L;
+    lua_State *lua = spec->lua;
     enum dialect dialect;
-    const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-    const char *text = suite_lua_text(L, -1);
+    const char *name = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "";
+    const char *text = suite_lua_text(lua, -1);
     bool is_default = strcmp(name, "default") == 0;
     if (!is_default && !dialect_parse(slice_of(name), &dialect)) {
         const char *guess = suite_guess(name, known);
@@ -298,20 +300,20 @@ static void put_dialect(const struct suite_spec *spec, const char *key,
 bool suite_spec_dialects(const struct suite_spec *spec, const char *key,
                          const char *out[DIALECT_COUNT])
 {
-    lua_State *L = spec->L;
+    lua_State *lua = spec->lua;
     const char *fallback = NULL;
     if (!suite_spec_push(spec, key))
         return false;
-    if (lua_type(L, -1) == LUA_TTABLE) {
-        lua_pushnil(L);
-        while (lua_next(L, -2)) {
+    if (lua_type(lua, -1) == LUA_TTABLE) {
+        lua_pushnil(lua);
+        while (lua_next(lua, -2)) {
             put_dialect(spec, key, out, &fallback);
-            lua_pop(L, 1);
+            lua_pop(lua, 1);
         }
         if (!out[DIALECT_MYSQL])
             out[DIALECT_MYSQL] = out[DIALECT_MARIADB];
     } else {
-        fallback = suite_lua_text(L, -1);
+        fallback = suite_lua_text(lua, -1);
         if (!fallback)
             fault_at(spec, key, "text, or { sqlite = ..., default = ... }");
     }
@@ -319,7 +321,7 @@ bool suite_spec_dialects(const struct suite_spec *spec, const char *key,
         if (!out[i])
             out[i] = fallback;
     }
-    lua_pop(L, 1);
+    lua_pop(lua, 1);
     return true;
 }
 
@@ -331,19 +333,19 @@ void **suite_spec_boxes(const struct suite_spec *spec, lua_Integer first, enum s
         [SUITE_BOX_STEP] = "a step",
         [SUITE_BOX_QUERY] = "a query { ... }",
     };
-    lua_State *L = spec->L;
-    lua_Integer end = (lua_Integer)lua_rawlen(L, -1);
+    lua_State *lua = spec->lua;
+    lua_Integer end = (lua_Integer)lua_rawlen(lua, -1);
     struct suite_list list = {0};
     for (lua_Integer i = first; i <= end; i++) {
-        lua_rawgeti(L, -1, i);
-        void *item = suite_box_get(L, -1, kind);
+        lua_rawgeti(lua, -1, i);
+        void *item = suite_box_get(lua, -1, kind);
         char key[24];
         text_print(key, sizeof(key), "%lld", (long long)i);
         if (item)
             suite_list_add(spec->ld->arena, &list, item);
         else
             fault_at(spec, key, expected[kind]);
-        lua_pop(L, 1);
+        lua_pop(lua, 1);
     }
     *count = (uint32_t)list.count;
     return list.items;

@@ -5,9 +5,9 @@
 
 enum { TIMES_MAX = 1000000 };
 
-static void push_step(lua_State *L, struct suite_step *step)
+static void push_step(lua_State *lua, struct suite_step *step)
 {
-    suite_box_push(L, SUITE_BOX_STEP, step);
+    suite_box_push(lua, SUITE_BOX_STEP, step);
 }
 
 struct suite_step *suite_step_new(struct suite_spec *spec, enum prog_kind kind)
@@ -33,28 +33,27 @@ struct suite_step *suite_step_new(struct suite_spec *spec, enum prog_kind kind)
 /* ---- a statement */
 const struct suite_bind *suite_step_binds(struct suite_spec *spec, uint32_t *count)
 {
-    lua_State *L = spec->L;
+    lua_State *lua = spec->lua;
     struct suite_spec inner;
     *count = 0;
     if (!suite_spec_enter(spec, "bind", NULL, 0, &inner))
         return NULL;
     struct suite_bind *binds = arena_array(spec->ld->arena, struct suite_bind, SUITE_BINDS_MAX);
-    lua_pushnil(L);
-    while (lua_next(L, inner.index)) {
-        const char *name = suite_lua_text(L, -2);
-        struct suite_expr *expr = suite_lua_expr(L, -1);
-        char got[80];
+    lua_pushnil(lua);
+    while (lua_next(lua, inner.index)) {
+        const char *name = suite_lua_text(lua, -2);
+        struct suite_expr *expr = suite_lua_expr(lua, -1);
         if (!name || !suite_is_identifier(name))
             suite_spec_fault(spec, "bind: expected names, as bind = { id = 1 }");
         else if (!expr)
             suite_spec_fault(spec,
                              "bind: %s: expected a generator, number, text or boolean, got %s",
-                             name, suite_lua_describe(L, -1, got, sizeof(got)));
+                             name, suite_lua_describe(lua, -1));
         else if (*count < SUITE_BINDS_MAX)
             binds[(*count)++] = (struct suite_bind){name, expr};
-        lua_pop(L, 1);
+        lua_pop(lua, 1);
     }
-    lua_pop(L, 1);
+    lua_pop(lua, 1);
     return binds;
 }
 
@@ -83,7 +82,7 @@ static void expect_values(struct suite_spec *spec, struct suite_expect *expect)
     if (!suite_spec_enter(spec, "values", (const char *const[]){NULL}, SUITE_COLUMNS_MAX,
                           &inner))
         return;
-    lua_Integer count = (lua_Integer)lua_rawlen(spec->L, inner.index);
+    lua_Integer count = (lua_Integer)lua_rawlen(spec->lua, inner.index);
     if (count > SUITE_COLUMNS_MAX)
         count = SUITE_COLUMNS_MAX;
     expect->values = arena_array(spec->ld->arena, struct suite_expr *, (size_t)count);
@@ -94,7 +93,7 @@ static void expect_values(struct suite_spec *spec, struct suite_expect *expect)
         if (expr)
             expect->values[expect->value_count++] = expr;
     }
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
 }
 
 static void expect_growth(struct suite_spec *spec, struct suite_scenario *scenario)
@@ -112,7 +111,7 @@ static void expect_growth(struct suite_spec *spec, struct suite_scenario *scenar
         scenario->growth_table = table->table.name;
         scenario->growth = growth;
     }
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
 }
 
 void suite_step_expect(struct suite_spec *spec, struct suite_expect *expect,
@@ -134,7 +133,7 @@ void suite_step_expect(struct suite_spec *spec, struct suite_expect *expect,
                          "expect: a statement that fails has no rows, values or affected");
     if (growth)
         expect_growth(&inner, growth);
-    lua_pop(spec->L, 1);
+    lua_pop(spec->lua, 1);
 }
 
 static void insert_save(struct suite_save *saves, uint32_t count, struct suite_save save)
@@ -148,16 +147,16 @@ static void insert_save(struct suite_save *saves, uint32_t count, struct suite_s
 /* save = { name = column number }, kept in order of the names. */
 static void read_saves(struct suite_spec *spec, struct suite_step *step)
 {
-    lua_State *L = spec->L;
+    lua_State *lua = spec->lua;
     struct suite_spec inner;
     if (!suite_spec_enter(spec, "save", NULL, 0, &inner))
         return;
     struct suite_save *saves = arena_array(spec->ld->arena, struct suite_save, PROG_VARS_MAX);
-    lua_pushnil(L);
-    while (lua_next(L, inner.index)) {
-        const char *name = suite_lua_text(L, -2);
+    lua_pushnil(lua);
+    while (lua_next(lua, inner.index)) {
+        const char *name = suite_lua_text(lua, -2);
         int64_t column = 0;
-        if (!name || !suite_is_identifier(name) || !suite_lua_whole(L, -1, &column) ||
+        if (!name || !suite_is_identifier(name) || !suite_lua_whole(lua, -1, &column) ||
             column < 1 || column > SUITE_COLUMNS_MAX)
             suite_spec_fault(spec, "save: expected { name = column number from 1 }");
         else if (step->save_count == PROG_VARS_MAX)
@@ -165,9 +164,9 @@ static void read_saves(struct suite_spec *spec, struct suite_step *step)
         else
             insert_save(saves, step->save_count++,
                         (struct suite_save){name, (uint16_t)(column - 1)});
-        lua_pop(L, 1);
+        lua_pop(lua, 1);
     }
-    lua_pop(L, 1);
+    lua_pop(lua, 1);
     step->saves = saves;
 }
 
@@ -184,11 +183,11 @@ void suite_step_statement(struct suite_spec *spec, struct suite_step *step)
     read_saves(spec, step);
 }
 
-static int new_execute(lua_State *L)
+static int new_execute(lua_State *lua)
 {
     static const char *const fields[] = {"sql",   "bind",   "expect",   "save",  "phase",
                                          "times", "direct", "deadline", "depth", NULL};
-    struct suite_spec spec = suite_spec_open(L, "execute", fields, 1);
+    struct suite_spec spec = suite_spec_open(lua, "execute", fields, 1);
     struct suite_step *step = suite_step_new(&spec, PROG_EXECUTE);
     spec.name = NULL;
     const char *key = suite_spec_has(&spec, "sql") ? "sql" : "1";
@@ -199,14 +198,14 @@ static int new_execute(lua_State *L)
         suite_spec_fault(&spec, "SQL is given twice");
     suite_step_statement(&spec, step);
     suite_step_expect(&spec, &step->expect, NULL);
-    push_step(L, step);
+    push_step(lua, step);
     return 1;
 }
 
-static int new_insert(lua_State *L)
+static int new_insert(lua_State *lua)
 {
     static const char *const fields[] = {"rows", "times", "first", "phase", "deadline", NULL};
-    struct suite_spec spec = suite_spec_open(L, "insert", fields, 1);
+    struct suite_spec spec = suite_spec_open(lua, "insert", fields, 1);
     struct suite_step *step = suite_step_new(&spec, PROG_EXECUTE);
     int64_t rows = 1, first = 0;
     step->table = suite_spec_box(&spec, "1", SUITE_BOX_TABLE);
@@ -222,49 +221,49 @@ static int new_insert(lua_State *L)
                          (long long)rows, step->table->table.column_count, SUITE_VALUES_MAX);
         step->rows = 1;
     }
-    push_step(L, step);
+    push_step(lua, step);
     return 1;
 }
 
 /* begin { }, also begin() */
-static int new_plain(lua_State *L, const char *what, enum prog_kind kind)
+static int new_plain(lua_State *lua, const char *what, enum prog_kind kind)
 {
     static const char *const fields[] = {"phase", "deadline", NULL};
-    if (lua_gettop(L) == 0)
-        lua_newtable(L);
-    struct suite_spec spec = suite_spec_open(L, what, fields, 0);
-    push_step(L, suite_step_new(&spec, kind));
+    if (lua_gettop(lua) == 0)
+        lua_newtable(lua);
+    struct suite_spec spec = suite_spec_open(lua, what, fields, 0);
+    push_step(lua, suite_step_new(&spec, kind));
     return 1;
 }
 
-static int new_begin(lua_State *L)
+static int new_begin(lua_State *lua)
 {
-    return new_plain(L, "begin", PROG_BEGIN);
+    return new_plain(lua, "begin", PROG_BEGIN);
 }
 
-static int new_commit(lua_State *L)
+static int new_commit(lua_State *lua)
 {
-    return new_plain(L, "commit", PROG_COMMIT);
+    return new_plain(lua, "commit", PROG_COMMIT);
 }
 
-static int new_rollback(lua_State *L)
+static int new_rollback(lua_State *lua)
 {
-    return new_plain(L, "rollback", PROG_ROLLBACK);
+    return new_plain(lua, "rollback", PROG_ROLLBACK);
 }
 
-static int new_ping(lua_State *L)
+static int new_ping(lua_State *lua)
 {
     static const char *const fields[] = {"phase", "times", "deadline", NULL};
-    if (lua_gettop(L) == 0)
-        lua_newtable(L);
-    if (lua_type(L, 1) == LUA_TTABLE) {
-        bool named = lua_rawgeti(L, 1, 1) != LUA_TNIL;
-        lua_pop(L, 1);
+    if (lua_gettop(lua) == 0)
+        lua_newtable(lua);
+    if (lua_type(lua, 1) == LUA_TTABLE) {
+        bool named = lua_rawgeti(lua, 1, 1) != LUA_TNIL;
+        lua_pop(lua, 1);
         if (named)
-            return suite_lua_ping_scenario(L);
+            return suite_lua_ping_scenario(lua);
     }
-    struct suite_spec spec = suite_spec_open(L, "ping", fields, 0);
-    push_step(L, suite_step_new(&spec, PROG_PING));
+    struct suite_spec spec = suite_spec_open(lua, "ping", fields, 0);
+    push_step(lua, suite_step_new(&spec, PROG_PING));
     return 1;
 }
 
@@ -280,29 +279,29 @@ static struct suite_expr *step_expr(struct suite_spec *spec, const char *key)
     return suite_expr_const(spec->ld, &one);
 }
 
-static int new_assign(lua_State *L)
+static int new_assign(lua_State *lua)
 {
     static const char *const fields[] = {NULL};
-    struct suite_spec spec = suite_spec_open(L, "assign", fields, 2);
+    struct suite_spec spec = suite_spec_open(lua, "assign", fields, 2);
     struct suite_step *step = suite_step_new(&spec, PROG_SET);
     step->var = suite_spec_name(&spec);
     if (!suite_is_identifier(step->var))
         suite_spec_fault(&spec,
                          "a variable's name is a letter or _ and then letters, digits, _");
     step->expr = step_expr(&spec, "2");
-    push_step(L, step);
+    push_step(lua, step);
     return 1;
 }
 
-static int new_pause(lua_State *L)
+static int new_pause(lua_State *lua)
 {
     static const char *const fields[] = {NULL};
-    struct suite_spec spec = suite_spec_open(L, "pause", fields, 1);
+    struct suite_spec spec = suite_spec_open(lua, "pause", fields, 1);
     struct suite_step *step = suite_step_new(&spec, PROG_SLEEP);
     spec.name = NULL;
     uint64_t ns = NS_PER_MS;
-    lua_rawgeti(L, spec.index, 1);
-    if (suite_box_get(L, -1, SUITE_BOX_EXPR)) {
+    lua_rawgeti(lua, spec.index, 1);
+    if (suite_box_get(lua, -1, SUITE_BOX_EXPR)) {
         step->expr = step_expr(&spec, "1");
     } else {
         if (!suite_spec_duration(&spec, "1", &ns) && !suite_spec_has(&spec, "1"))
@@ -310,17 +309,17 @@ static int new_pause(lua_State *L)
         struct value value = value_int((int64_t)ns);
         step->expr = suite_expr_const(spec.ld, &value);
     }
-    push_step(L, step);
+    push_step(lua, step);
     return 1;
 }
 
-static int new_mark(lua_State *L)
+static int new_mark(lua_State *lua)
 {
     static const char *const fields[] = {NULL};
-    struct suite_spec spec = suite_spec_open(L, "mark", fields, 1);
+    struct suite_spec spec = suite_spec_open(lua, "mark", fields, 1);
     struct suite_step *step = suite_step_new(&spec, PROG_MARK);
     step->phase = suite_spec_name(&spec);
-    push_step(L, step);
+    push_step(lua, step);
     return 1;
 }
 
@@ -328,11 +327,11 @@ static int new_mark(lua_State *L)
 struct suite_step *const *suite_step_list(struct suite_spec *spec, lua_Integer first,
                                           uint32_t *count)
 {
-    union {
-        void **items;
-        struct suite_step *const *steps;
-    } list = {.items = suite_spec_boxes(spec, first, SUITE_BOX_STEP, count)};
-    return list.steps;
+    void **items = suite_spec_boxes(spec, first, SUITE_BOX_STEP, count);
+    struct suite_step **steps = arena_array(spec->ld->arena, struct suite_step *, *count);
+    for (uint32_t i = 0; i < *count; i++)
+        steps[i] = items[i];
+    return steps;
 }
 
 static void add_totals(struct suite_spec *spec, struct suite_step *step,
@@ -353,24 +352,24 @@ static void add_totals(struct suite_spec *spec, struct suite_step *step,
     }
 }
 
-static int new_when(lua_State *L)
+static int new_when(lua_State *lua)
 {
     static const char *const fields[] = {"otherwise", NULL};
-    struct suite_spec spec = suite_spec_open(L, "when", fields, SUITE_STEPS_MAX);
+    struct suite_spec spec = suite_spec_open(lua, "when", fields, SUITE_STEPS_MAX);
     struct suite_step *step = suite_step_new(&spec, PROG_BRANCH);
     struct suite_spec inner;
     spec.name = NULL;
     step->expr = step_expr(&spec, "1");
-    lua_pushvalue(L, spec.index);
+    lua_pushvalue(lua, spec.index);
     step->body = suite_step_list(&spec, 2, &step->body_count);
-    lua_pop(L, 1);
+    lua_pop(lua, 1);
     if (suite_spec_enter(&spec, "otherwise", NULL, 0, &inner)) {
         step->other = suite_step_list(&spec, 1, &step->other_count);
-        lua_pop(L, 1);
+        lua_pop(lua, 1);
     }
     add_totals(&spec, step, step->body, step->body_count);
     add_totals(&spec, step, step->other, step->other_count);
-    push_step(L, step);
+    push_step(lua, step);
     return 1;
 }
 
@@ -380,12 +379,12 @@ static bool is_piped(const struct suite_step *step)
            step->kind == PROG_COMMIT || step->kind == PROG_ROLLBACK;
 }
 
-static int new_pipeline(lua_State *L)
+static int new_pipeline(lua_State *lua)
 {
     static const char *const fields[] = {NULL};
-    struct suite_spec spec = suite_spec_open(L, "pipeline", fields, SUITE_STEPS_MAX);
+    struct suite_spec spec = suite_spec_open(lua, "pipeline", fields, SUITE_STEPS_MAX);
     struct suite_step *step = suite_step_new(&spec, PROG_PIPE_START);
-    lua_pushvalue(L, spec.index);
+    lua_pushvalue(lua, spec.index);
     step->body = suite_step_list(&spec, 1, &step->body_count);
     for (uint32_t i = 0; i < step->body_count; i++) {
         if (!is_piped(step->body[i])) {
@@ -395,11 +394,11 @@ static int new_pipeline(lua_State *L)
         }
     }
     add_totals(&spec, step, step->body, step->body_count);
-    push_step(L, step);
+    push_step(lua, step);
     return 1;
 }
 
-void suite_lua_steps(lua_State *L)
+void suite_lua_steps(lua_State *lua)
 {
     static const luaL_Reg functions[] = {
         {"execute",  new_execute },
@@ -415,7 +414,7 @@ void suite_lua_steps(lua_State *L)
         {"pipeline", new_pipeline},
         {NULL,       NULL        },
     };
-    lua_pushglobaltable(L);
-    luaL_setfuncs(L, functions, 0);
-    lua_pop(L, 1);
+    lua_pushglobaltable(lua);
+    luaL_setfuncs(lua, functions, 0);
+    lua_pop(lua, 1);
 }

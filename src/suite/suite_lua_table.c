@@ -10,10 +10,10 @@ struct column_draft {
     struct suite_place where;
 };
 
-static int new_column(lua_State *L)
+static int new_column(lua_State *lua)
 {
     static const char *const fields[] = {NULL};
-    struct suite_spec spec = suite_spec_open(L, "column", fields, 3);
+    struct suite_spec spec = suite_spec_open(lua, "column", fields, 3);
     struct column_draft *draft = arena_new(spec.ld->arena, struct column_draft);
     draft->where = spec.where;
     draft->column.name = suite_spec_name(&spec);
@@ -28,7 +28,7 @@ static int new_column(lua_State *L)
             suite_spec_fault(&spec, "element 3: expected a generator or value");
         draft->expr = suite_expr_const(spec.ld, &one);
     }
-    suite_box_push(L, SUITE_BOX_COLUMN, draft);
+    suite_box_push(lua, SUITE_BOX_COLUMN, draft);
     return 1;
 }
 
@@ -99,11 +99,11 @@ static void add_columns(const struct suite_spec *spec, struct suite_table_def *d
 }
 
 /* Called as table { ... } through __call: argument 1 is the library's table itself. */
-static int new_table(lua_State *L)
+static int new_table(lua_State *lua)
 {
     static const char *const fields[] = {"rows", NULL};
-    lua_remove(L, 1);
-    struct suite_spec spec = suite_spec_open(L, "table", fields, SUITE_COLUMNS_MAX + 1);
+    lua_remove(lua, 1);
+    struct suite_spec spec = suite_spec_open(lua, "table", fields, SUITE_COLUMNS_MAX + 1);
     struct suite_loader *ld = spec.ld;
     struct suite_table_def *def = arena_new(ld->arena, struct suite_table_def);
     int64_t rows = 0;
@@ -117,7 +117,7 @@ static int new_table(lua_State *L)
         suite_spec_fault(&spec, "expected rows = a number");
     suite_spec_whole(&spec, "rows", 0, (int64_t)SUITE_ROWS_MAX, &rows);
     def->table.rows = (uint64_t)rows;
-    lua_pushvalue(L, spec.index);
+    lua_pushvalue(lua, spec.index);
     void **drafts = suite_spec_boxes(&spec, 2, SUITE_BOX_COLUMN, &count);
     add_columns(&spec, def, drafts, count);
     if (count == 0)
@@ -130,36 +130,35 @@ static int new_table(lua_State *L)
         suite_spec_fault(&spec, "more than %d tables", SUITE_TABLES_MAX);
     else
         suite_list_add(ld->arena, &ld->tables, def);
-    suite_box_push(L, SUITE_BOX_TABLE, def);
+    suite_box_push(lua, SUITE_BOX_TABLE, def);
     return 1;
 }
 
 /* users.rows, users.name */
-static int get_table_field(lua_State *L)
+static int get_table_field(lua_State *lua)
 {
-    const struct suite_table_def *def = suite_box_get(L, 1, SUITE_BOX_TABLE);
-    const char *key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    const struct suite_table_def *def = suite_box_get(lua, 1, SUITE_BOX_TABLE);
+    const char *key = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
     if (def && strcmp(key, "rows") == 0)
-        lua_pushinteger(L, (lua_Integer)def->table.rows);
+        lua_pushinteger(lua, (lua_Integer)def->table.rows);
     else if (def && strcmp(key, "name") == 0)
-        lua_pushstring(L, def->table.name);
+        lua_pushstring(lua, def->table.name);
     else
-        return luaL_error(L, "a table has the fields name and rows, not '%s'", key);
+        return luaL_error(lua, "a table has the fields name and rows, not '%s'", key);
     return 1;
 }
 
 /* ---- functions over tables; a wrong argument is a fault, and the answer 1 */
-static const struct suite_table_def *table_argument(lua_State *L, const char *function)
+static const struct suite_table_def *table_argument(lua_State *lua, const char *function)
 {
-    char got[80];
-    const struct suite_table_def *def = suite_box_get(L, 1, SUITE_BOX_TABLE);
+    const struct suite_table_def *def = suite_box_get(lua, 1, SUITE_BOX_TABLE);
     if (!def)
-        suite_lua_fault(L, "%s: argument 1: expected a table made by table { ... }, got %s",
-                        function, suite_lua_describe(L, 1, got, sizeof(got)));
+        suite_lua_fault(lua, "%s: argument 1: expected a table made by table { ... }, got %s",
+                        function, suite_lua_describe(lua, 1));
     return def;
 }
 
-static const struct suite_column *find_column(lua_State *L, const char *function,
+static const struct suite_column *find_column(lua_State *lua, const char *function,
                                               const struct suite_table_def *def,
                                               const char *name, uint32_t *index)
 {
@@ -170,57 +169,56 @@ static const struct suite_column *find_column(lua_State *L, const char *function
         names[*index] = def->table.columns[*index].name;
     }
     const char *guess = suite_guess(name, names);
-    suite_lua_fault(L, "%s: table '%s' has no column '%.63s'%s%s%s", function, def->table.name,
-                    name, guess ? "; did you mean '" : "", guess ? guess : "",
+    suite_lua_fault(lua, "%s: table '%s' has no column '%.63s'%s%s%s", function,
+                    def->table.name, name, guess ? "; did you mean '" : "", guess ? guess : "",
                     guess ? "'?" : "");
     return NULL;
 }
 
-static struct suite_expr *finish(lua_State *L, const char *function, struct suite_expr *expr)
+static struct suite_expr *finish(lua_State *lua, const char *function, struct suite_expr *expr)
 {
     const char *why = NULL;
-    struct suite_expr *made = suite_expr_finish(suite_loader(L), expr, &why);
+    struct suite_expr *made = suite_expr_finish(suite_loader(lua), expr, &why);
     if (!made)
-        suite_lua_fault(L, "%s: %s", function, why);
+        suite_lua_fault(lua, "%s: %s", function, why);
     return made;
 }
 
 /* A column's name or an expression. */
-static struct suite_expr *column_argument(lua_State *L, const char *function,
+static struct suite_expr *column_argument(lua_State *lua, const char *function,
                                           const struct suite_table_def *def, int argument)
 {
-    char got[80];
     uint32_t index;
-    if (lua_type(L, argument) != LUA_TSTRING) {
-        struct suite_expr *given = suite_lua_expr(L, argument);
+    if (lua_type(lua, argument) != LUA_TSTRING) {
+        struct suite_expr *given = suite_lua_expr(lua, argument);
         if (!given)
-            suite_lua_fault(L,
+            suite_lua_fault(lua,
                             "%s: argument %d: expected a column's name or a generator, got %s",
-                            function, argument,
-                            suite_lua_describe(L, argument, got, sizeof(got)));
+                            function, argument, suite_lua_describe(lua, argument));
         return given;
     }
-    if (!find_column(L, function, def, lua_tostring(L, argument), &index))
+    if (!find_column(lua, function, def, lua_tostring(lua, argument), &index))
         return NULL;
-    struct suite_expr *expr = arena_new(suite_loader(L)->arena, struct suite_expr);
+    struct suite_expr *expr = arena_new(suite_loader(lua)->arena, struct suite_expr);
     expr->kind = GEN_AT;
     expr->text = def->table.columns[index].name;
-    return finish(L, function, expr);
+    return finish(lua, function, expr);
 }
 
 /* Arguments `first`, first + 1 and first + 2: x op value, or x alone. */
-static struct suite_expr *predicate_argument(lua_State *L, const char *function,
+static struct suite_expr *predicate_argument(lua_State *lua, const char *function,
                                              const struct suite_table_def *def, int first)
 {
-    struct suite_expr *left = column_argument(L, function, def, first);
-    if (!left || lua_gettop(L) == first)
+    struct suite_expr *left = column_argument(lua, function, def, first);
+    if (!left || lua_gettop(lua) == first)
         return left;
-    struct suite_loader *ld = suite_loader(L);
+    struct suite_loader *ld = suite_loader(lua);
     enum gen_operator op;
-    const char *text = lua_type(L, first + 1) == LUA_TSTRING ? lua_tostring(L, first + 1) : "";
-    struct suite_expr *right = suite_lua_expr(L, first + 2);
-    if (!suite_lua_comparison(text, &op) || !right || lua_gettop(L) > first + 2) {
-        suite_lua_fault(L, "%s: expected a column, one of = <> < <= > >=, and a value",
+    const char *text =
+        lua_type(lua, first + 1) == LUA_TSTRING ? lua_tostring(lua, first + 1) : "";
+    struct suite_expr *right = suite_lua_expr(lua, first + 2);
+    if (!suite_lua_comparison(text, &op) || !right || lua_gettop(lua) > first + 2) {
+        suite_lua_fault(lua, "%s: expected a column, one of = <> < <= > >=, and a value",
                         function);
         return NULL;
     }
@@ -231,63 +229,63 @@ static struct suite_expr *predicate_argument(lua_State *L, const char *function,
     expr->children = arena_array(ld->arena, struct suite_expr *, 2);
     expr->children[0] = left;
     expr->children[1] = right;
-    return finish(L, function, expr);
+    return finish(lua, function, expr);
 }
 
-static int push_figure(lua_State *L, const char *function, bool good, uint64_t figure,
+static int push_figure(lua_State *lua, const char *function, bool good, uint64_t figure,
                        const char *why)
 {
     if (!good && why)
-        suite_lua_fault(L, "%s: %s", function, why);
-    lua_pushinteger(L, good ? (lua_Integer)figure : 1);
+        suite_lua_fault(lua, "%s: %s", function, why);
+    lua_pushinteger(lua, good ? (lua_Integer)figure : 1);
     return 1;
 }
 
-static int call_count(lua_State *L)
+static int call_count(lua_State *lua)
 {
-    suite_lua_check_memory(L);
-    const struct suite_table_def *def = table_argument(L, "count");
+    suite_lua_check_memory(lua);
+    const struct suite_table_def *def = table_argument(lua, "count");
     struct suite_expr *predicate = NULL;
     const char *why = NULL;
     uint64_t count = 0;
     bool good = def != NULL;
-    if (good && lua_gettop(L) > 1) {
-        predicate = predicate_argument(L, "count", def, 2);
+    if (good && lua_gettop(lua) > 1) {
+        predicate = predicate_argument(lua, "count", def, 2);
         good = predicate != NULL;
     }
-    good = good && suite_table_count(suite_loader(L), def, predicate, &count, &why);
-    return push_figure(L, "count", good, count, why);
+    good = good && suite_table_count(suite_loader(lua), def, predicate, &count, &why);
+    return push_figure(lua, "count", good, count, why);
 }
 
-static int call_distinct(lua_State *L)
+static int call_distinct(lua_State *lua)
 {
-    suite_lua_check_memory(L);
-    const struct suite_table_def *def = table_argument(L, "distinct");
-    struct suite_expr *expr = def ? column_argument(L, "distinct", def, 2) : NULL;
+    suite_lua_check_memory(lua);
+    const struct suite_table_def *def = table_argument(lua, "distinct");
+    struct suite_expr *expr = def ? column_argument(lua, "distinct", def, 2) : NULL;
     struct suite_expr *predicate = NULL;
     const char *why = NULL;
     uint64_t count = 0;
     bool good = expr != NULL;
-    if (good && lua_gettop(L) > 2) {
-        predicate = predicate_argument(L, "distinct", def, 3);
+    if (good && lua_gettop(lua) > 2) {
+        predicate = predicate_argument(lua, "distinct", def, 3);
         good = predicate != NULL;
     }
-    good = good && suite_table_distinct(suite_loader(L), def, expr, predicate, &count, &why);
-    return push_figure(L, "distinct", good, count, why);
+    good = good && suite_table_distinct(suite_loader(lua), def, expr, predicate, &count, &why);
+    return push_figure(lua, "distinct", good, count, why);
 }
 
-static int call_at(lua_State *L)
+static int call_at(lua_State *lua)
 {
-    suite_lua_check_memory(L);
-    struct suite_loader *ld = suite_loader(L);
-    const struct suite_table_def *def = table_argument(L, "at");
+    suite_lua_check_memory(lua);
+    struct suite_loader *ld = suite_loader(lua);
+    const struct suite_table_def *def = table_argument(lua, "at");
     struct suite_expr *made = NULL;
-    struct suite_expr *row = suite_lua_expr(L, 3);
-    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    struct suite_expr *row = suite_lua_expr(lua, 3);
+    const char *name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
     uint32_t index = 0;
-    const struct suite_column *column = def ? find_column(L, "at", def, name, &index) : NULL;
+    const struct suite_column *column = def ? find_column(lua, "at", def, name, &index) : NULL;
     if (!row)
-        suite_lua_fault(L, "at: argument 3: expected the row, a number or generator");
+        suite_lua_fault(lua, "at: argument 3: expected the row, a number or generator");
     if (row && column) {
         struct suite_expr *expr = arena_new(ld->arena, struct suite_expr);
         expr->kind = GEN_AT;
@@ -296,38 +294,38 @@ static int call_at(lua_State *L)
         expr->child_count = 1;
         expr->children = arena_new(ld->arena, struct suite_expr *);
         expr->children[0] = row;
-        made = finish(L, "at", expr);
+        made = finish(lua, "at", expr);
     }
     if (!made) {
         struct value one = value_int(1);
         made = suite_expr_const(ld, &one);
     }
-    suite_box_push(L, SUITE_BOX_EXPR, made);
+    suite_box_push(lua, SUITE_BOX_EXPR, made);
     return 1;
 }
 
-static int call_value_at(lua_State *L)
+static int call_value_at(lua_State *lua)
 {
-    suite_lua_check_memory(L);
-    struct suite_loader *ld = suite_loader(L);
-    const struct suite_table_def *def = table_argument(L, "value_at");
-    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    suite_lua_check_memory(lua);
+    struct suite_loader *ld = suite_loader(lua);
+    const struct suite_table_def *def = table_argument(lua, "value_at");
+    const char *name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "";
     uint32_t index = 0;
     int64_t row = 0;
     const struct suite_column *column =
-        def ? find_column(L, "value_at", def, name, &index) : NULL;
-    bool good = suite_lua_whole(L, 3, &row) && row >= 1;
+        def ? find_column(lua, "value_at", def, name, &index) : NULL;
+    bool good = suite_lua_whole(lua, 3, &row) && row >= 1;
     struct value value = value_int(1);
     if (!good)
-        suite_lua_fault(L, "value_at: argument 3: expected a row number from 1");
-    suite_lua_charge(L, def && column ? def->weights[index] : 1);
+        suite_lua_fault(lua, "value_at: argument 3: expected a row number from 1");
+    suite_lua_charge(lua, def && column ? def->weights[index] : 1);
     if (good && column)
         value = suite_tree_value(ld, column->tree, column->stream, (uint64_t)row);
-    suite_lua_push_value(L, &value);
+    suite_lua_push_value(lua, &value);
     return 1;
 }
 
-void suite_lua_tables(lua_State *L)
+void suite_lua_tables(lua_State *lua)
 {
     static const luaL_Reg functions[] = {
         {"column",   new_column   },
@@ -337,18 +335,18 @@ void suite_lua_tables(lua_State *L)
         {"value_at", call_value_at},
         {NULL,       NULL         },
     };
-    lua_pushglobaltable(L);
-    luaL_setfuncs(L, functions, 0);
-    lua_pop(L, 1);
-    suite_box_metatable(L, SUITE_BOX_TABLE);
-    lua_pushcfunction(L, get_table_field);
-    lua_setfield(L, -2, "__index");
-    lua_pop(L, 1);
+    lua_pushglobaltable(lua);
+    luaL_setfuncs(lua, functions, 0);
+    lua_pop(lua, 1);
+    suite_box_metatable(lua, SUITE_BOX_TABLE);
+    lua_pushcfunction(lua, get_table_field);
+    lua_setfield(lua, -2, "__index");
+    lua_pop(lua, 1);
     /* The library `table` can be called. */
-    lua_getglobal(L, "table");
-    lua_newtable(L);
-    lua_pushcfunction(L, new_table);
-    lua_setfield(L, -2, "__call");
-    lua_setmetatable(L, -2);
-    lua_pop(L, 1);
+    lua_getglobal(lua, "table");
+    lua_newtable(lua);
+    lua_pushcfunction(lua, new_table);
+    lua_setfield(lua, -2, "__call");
+    lua_setmetatable(lua, -2);
+    lua_pop(lua, 1);
 }

@@ -24,37 +24,37 @@ static const char *const kind_names[SUITE_BOX_COUNT] = {
     [SUITE_BOX_SUITE] = "a suite",
 };
 
-void suite_box_kinds(lua_State *L)
+void suite_box_kinds(lua_State *lua)
 {
     for (unsigned i = 0; i < SUITE_BOX_COUNT; i++) {
-        luaL_newmetatable(L, kind_names[i]);
-        lua_pop(L, 1);
+        luaL_newmetatable(lua, kind_names[i]);
+        lua_pop(lua, 1);
     }
 }
 
-void suite_box_metatable(lua_State *L, enum suite_box kind)
+void suite_box_metatable(lua_State *lua, enum suite_box kind)
 {
-    luaL_getmetatable(L, kind_names[kind]);
+    luaL_getmetatable(lua, kind_names[kind]);
 }
 
-void suite_box_push(lua_State *L, enum suite_box kind, void *item)
+void suite_box_push(lua_State *lua, enum suite_box kind, void *item)
 {
     assert(item);
-    void **box = lua_newuserdatauv(L, sizeof(*box), 0);
+    void **box = lua_newuserdatauv(lua, sizeof(*box), 0);
     *box = item;
-    luaL_setmetatable(L, kind_names[kind]);
+    luaL_setmetatable(lua, kind_names[kind]);
 }
 
-void *suite_box_get(lua_State *L, int index, enum suite_box kind)
+void *suite_box_get(lua_State *lua, int index, enum suite_box kind)
 {
-    void **box = luaL_testudata(L, index, kind_names[kind]);
+    void **box = luaL_testudata(lua, index, kind_names[kind]);
     return box ? *box : NULL;
 }
 
-static const char *describe_text(lua_State *L, int index, char *buffer, size_t room)
+static const char *describe_text(lua_State *lua, int index, char *buffer, size_t room)
 {
     size_t bytes;
-    const char *text = lua_tolstring(L, index, &bytes);
+    const char *text = lua_tolstring(lua, index, &bytes);
     int shown = bytes > SHOWN_BYTES ? SHOWN_BYTES : (int)bytes;
     text_print(buffer, room, "'%.*s%s'", shown, text, bytes > SHOWN_BYTES ? "..." : "");
     for (char *at = buffer; *at; at++) {
@@ -64,29 +64,31 @@ static const char *describe_text(lua_State *L, int index, char *buffer, size_t r
     return buffer;
 }
 
-static const char *describe_number(lua_State *L, int index, char *buffer, size_t room)
+static const char *describe_number(lua_State *lua, int index, char *buffer, size_t room)
 {
-    if (lua_isinteger(L, index))
-        text_print(buffer, room, "%lld", (long long)lua_tointeger(L, index));
+    if (lua_isinteger(lua, index))
+        text_print(buffer, room, "%lld", (long long)lua_tointeger(lua, index));
     else
-        text_print(buffer, room, "%.14g", lua_tonumber(L, index));
+        text_print(buffer, room, "%.14g", lua_tonumber(lua, index));
     return buffer;
 }
 
-const char *suite_lua_describe(lua_State *L, int index, char *buffer, size_t room)
+const char *suite_lua_describe(lua_State *lua, int index)
 {
-    switch (lua_type(L, index)) {
+    char *buffer = suite_sandbox(lua)->shown;
+    size_t room = sizeof(suite_sandbox(lua)->shown);
+    switch (lua_type(lua, index)) {
     case LUA_TNONE:
     case LUA_TNIL: return "nil";
-    case LUA_TBOOLEAN: return lua_toboolean(L, index) ? "true" : "false";
-    case LUA_TNUMBER: return describe_number(L, index, buffer, room);
-    case LUA_TSTRING: return describe_text(L, index, buffer, room);
+    case LUA_TBOOLEAN: return lua_toboolean(lua, index) ? "true" : "false";
+    case LUA_TNUMBER: return describe_number(lua, index, buffer, room);
+    case LUA_TSTRING: return describe_text(lua, index, buffer, room);
     case LUA_TTABLE: return "a plain table";
     case LUA_TFUNCTION: return "a function";
     default: break;
     }
     for (unsigned i = 0; i < SUITE_BOX_COUNT; i++) {
-        if (luaL_testudata(L, index, kind_names[i]))
+        if (luaL_testudata(lua, index, kind_names[i]))
             return kind_names[i];
     }
     return "an object";
@@ -102,14 +104,14 @@ static uint32_t chunk_of(const struct suite_loader *ld, const char *name)
     return 0;
 }
 
-struct suite_place suite_lua_place(lua_State *L)
+struct suite_place suite_lua_place(lua_State *lua)
 {
-    struct suite_loader *ld = suite_loader(L);
+    struct suite_loader *ld = suite_loader(lua);
     lua_Debug info;
-    if (suite_sandbox(L)->standing)
-        return *suite_sandbox(L)->standing;
-    for (int level = 0; lua_getstack(L, level, &info); level++) {
-        if (!lua_getinfo(L, "Sl", &info) || info.currentline <= 0)
+    if (suite_sandbox(lua)->standing)
+        return *suite_sandbox(lua)->standing;
+    for (int level = 0; lua_getstack(lua, level, &info); level++) {
+        if (!lua_getinfo(lua, "Sl", &info) || info.currentline <= 0)
             continue;
         const char *name = info.source + 1; /* "@shop.lua" */
         return (struct suite_place){.text = arena_printf(ld->arena, "%s:%d", name,
@@ -120,57 +122,57 @@ struct suite_place suite_lua_place(lua_State *L)
     return (struct suite_place){.text = "suite"};
 }
 
-void suite_lua_fault(lua_State *L, const char *fmt, ...)
+void suite_lua_fault(lua_State *lua, const char *fmt, ...)
 {
-    struct suite_place where = suite_lua_place(L);
+    struct suite_place where = suite_lua_place(lua);
     char text[400];
     va_list args;
     va_start(args, fmt);
     text_vprint(text, sizeof(text), fmt, args);
     va_end(args);
-    suite_fault_add(suite_loader(L), &where, "%s", text);
+    suite_fault_add(suite_loader(lua), &where, "%s", text);
 }
 
-void suite_lua_check_memory(lua_State *L)
+void suite_lua_check_memory(lua_State *lua)
 {
-    if (suite_over_memory(suite_loader(L)))
-        luaL_error(L, "the suite needs more than 256 MiB");
+    if (suite_over_memory(suite_loader(lua)))
+        luaL_error(lua, "the suite needs more than 256 MiB");
 }
 
-const char *suite_lua_text(lua_State *L, int index)
+const char *suite_lua_text(lua_State *lua, int index)
 {
-    if (lua_type(L, index) != LUA_TSTRING)
+    if (lua_type(lua, index) != LUA_TSTRING)
         return NULL;
     size_t bytes;
-    const char *text = lua_tolstring(L, index, &bytes);
+    const char *text = lua_tolstring(lua, index, &bytes);
     if (bytes > SUITE_TEXT_BYTES_MAX || memchr(text, '\0', bytes))
         return NULL;
-    suite_lua_check_memory(L);
-    return arena_slice(suite_loader(L)->arena, (struct slice){text, bytes});
+    suite_lua_check_memory(lua);
+    return arena_slice(suite_loader(lua)->arena, (struct slice){text, bytes});
 }
 
-bool suite_lua_whole(lua_State *L, int index, int64_t *out)
+bool suite_lua_whole(lua_State *lua, int index, int64_t *out)
 {
     int whole = 0;
-    if (lua_type(L, index) != LUA_TNUMBER)
+    if (lua_type(lua, index) != LUA_TNUMBER)
         return false;
-    lua_Integer number = lua_tointegerx(L, index, &whole);
+    lua_Integer number = lua_tointegerx(lua, index, &whole);
     if (whole)
         *out = number;
     return whole;
 }
 
-static bool plain_value(lua_State *L, int index, struct value *value)
+static bool plain_value(lua_State *lua, int index, struct value *value)
 {
     const char *text;
-    switch (lua_type(L, index)) {
-    case LUA_TBOOLEAN: *value = value_int(lua_toboolean(L, index)); return true;
+    switch (lua_type(lua, index)) {
+    case LUA_TBOOLEAN: *value = value_int(lua_toboolean(lua, index)); return true;
     case LUA_TNUMBER:
-        *value = lua_isinteger(L, index) ? value_int(lua_tointeger(L, index))
-                                         : value_real(lua_tonumber(L, index));
-        return lua_isinteger(L, index) || __builtin_isfinite(value->as.r);
+        *value = lua_isinteger(lua, index) ? value_int(lua_tointeger(lua, index))
+                                           : value_real(lua_tonumber(lua, index));
+        return lua_isinteger(lua, index) || __builtin_isfinite(value->as.r);
     case LUA_TSTRING:
-        text = suite_lua_text(L, index);
+        text = suite_lua_text(lua, index);
         if (text)
             *value = value_text(text, (uint32_t)strlen(text));
         return text != NULL;
@@ -178,24 +180,24 @@ static bool plain_value(lua_State *L, int index, struct value *value)
     }
 }
 
-struct suite_expr *suite_lua_expr(lua_State *L, int index)
+struct suite_expr *suite_lua_expr(lua_State *lua, int index)
 {
-    struct suite_expr *expr = suite_box_get(L, index, SUITE_BOX_EXPR);
+    struct suite_expr *expr = suite_box_get(lua, index, SUITE_BOX_EXPR);
     struct value value;
-    if (expr || !plain_value(L, index, &value))
+    if (expr || !plain_value(lua, index, &value))
         return expr;
-    suite_lua_check_memory(L);
-    expr = suite_expr_const(suite_loader(L), &value);
+    suite_lua_check_memory(lua);
+    expr = suite_expr_const(suite_loader(lua), &value);
     return expr->id == GEN_NONE ? NULL : expr;
 }
 
-void suite_lua_push_value(lua_State *L, const struct value *value)
+void suite_lua_push_value(lua_State *lua, const struct value *value)
 {
     switch (value->type) {
-    case VALUE_NULL: lua_pushnil(L); break;
-    case VALUE_INT: lua_pushinteger(L, value->as.i); break;
-    case VALUE_REAL: lua_pushnumber(L, value->as.r); break;
+    case VALUE_NULL: lua_pushnil(lua); break;
+    case VALUE_INT: lua_pushinteger(lua, value->as.i); break;
+    case VALUE_REAL: lua_pushnumber(lua, value->as.r); break;
     case VALUE_TEXT:
-    case VALUE_BLOB: lua_pushlstring(L, value->as.text, value->bytes); break;
+    case VALUE_BLOB: lua_pushlstring(lua, value->as.text, value->bytes); break;
     }
 }

@@ -29,8 +29,8 @@ static void bench_open(struct bench_client *bench, const char *source, const cha
     struct suite_options options = {.name = "truth.lua", .seed = 42};
     memset(bench, 0, sizeof *bench);
     bench->arena = arena_create(65536);
-    bool loaded = suite_load_text(bench->arena, "truth.lua", source, strlen(source), &options,
-                                  &bench->suite, &faults, &err) &&
+    bool loaded = suite_load_text(bench->arena, slice_of(source), &options, &bench->suite,
+                                  &faults, &err) &&
                   drv_target_parse(bench->arena, target, &bench->target, &err);
     if (!loaded)
         print_error("%s\n", err.text);

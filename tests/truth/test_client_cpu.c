@@ -34,9 +34,9 @@ static void test_within_five_percent(void **state)
     struct drv_target target;
     struct record *record;
     int signal_number;
-    bool ready = suite_load_text(arena, "cpu.lua", source, strlen(source), &suite_options,
-                                 &loaded, &faults, &err) &&
-                 drv_target_parse(arena, "sqlite::memory:", &target, &err);
+    bool ready =
+        suite_load_text(arena, slice_of(source), &suite_options, &loaded, &faults, &err) &&
+        drv_target_parse(arena, "sqlite::memory:", &target, &err);
     if (!ready)
         print_error("%s\n", err.text);
     assert_true(ready);
