@@ -311,7 +311,10 @@ static void say_command(const struct cli_run *run)
     struct text text;
     text_init(&text, run->cli->arena, 1500);
     for (size_t i = 0; i < run->command_count; i++)
-        text_addf(&text, " %s", run->command[i]);
+        if (strpbrk(run->command[i], " ?&*$"))
+            text_addf(&text, " '%s'", run->command[i]);
+        else
+            text_addf(&text, " %s", run->command[i]);
     cli_say("running again: dbdyno%s", text.at);
 }
 

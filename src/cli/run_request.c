@@ -40,11 +40,11 @@ static const struct argp_option options[] = {
     CLI_OPTION("project", KEY_PROJECT, "DIR",
                "record commit and dirty flag of the software under test", 9),
     CLI_OPTION("fact", KEY_FACT, "NAME=VALUE", "record a fact of your own", 10),
-    CLI_OPTION(
-        "around", KEY_AROUND, "COMMAND",
-        "run a shell command, a profiler say, beside the measured part; the server's pid "
-        "is in its environment",
-        11),
+    CLI_OPTION("around", KEY_AROUND, "COMMAND",
+               "run a shell command, a profiler say, beside the measured part; it finds "
+               "DBDYNO_SERVER_PID, DBDYNO_CLIENT_PID, DBDYNO_TARGET and DBDYNO_SCENARIO in its "
+               "environment",
+               11),
     CLI_OPTION("around-at", KEY_AROUND_AT, "SCENARIO", "--around for this scenario only", 12),
     CLI_OPTION("no-floors", KEY_NO_FLOORS, NULL,
                "do not measure what the machine can do at best", 13),

@@ -65,9 +65,9 @@ static const char *redact_words(struct arena *arena, const char *text)
 
 const char *cli_redact(struct arena *arena, const char *argument)
 {
-    const char *clean = redact_from(arena, argument, target_start(argument));
-    clean = redact_from(arena, clean, 0);
-    return strstr(clean, "://") ? redact_words(arena, clean) : clean;
+    const char *clean = strstr(argument, "://") ? redact_words(arena, argument) : argument;
+    clean = redact_from(arena, clean, target_start(clean));
+    return redact_from(arena, clean, 0);
 }
 
 void cli_hide_secrets(struct arena *arena, int argc, char **argv)

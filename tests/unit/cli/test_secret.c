@@ -31,6 +31,8 @@ static const char *const secrets[] = {
     "psql postgresql://u:s3cret@h/db -c 'SELECT 1'",
     "psql 'postgresql://u:s3cret@h/db'",
     "--around=mysql mysql://u:s3cret@h/db",
+    "postgresql://u:with blank s3cret@h/db",
+    "postgresql://u:with/slash s3cret@h/db",
     "a mysql://u:s3cret@h/db b postgresql://u:s3cret@h/db",
 };
 
