@@ -7,6 +7,7 @@
 #define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
 #define UNUSED                  __attribute__((unused))
 #define NORETURN                __attribute__((noreturn))
+#define NOINLINE                __attribute__((noinline))
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -331,19 +331,11 @@ static enum drv_step my_step(struct drv_conn *conn, struct drv_outcome *outcome)
     return ok ? DRV_DONE : fail_step(my, NULL, outcome);
 }
 
-/* The protocol has no other way than a second connection. */
 static void my_cancel(struct drv_conn *conn)
 {
     struct my_conn *my = (struct my_conn *)conn;
-    MYSQL *other;
-    struct err ignored;
-    char sql[48];
     atomic_store(&my->cancelled, true);
-    if (!my_connect(conn->target, &other, &ignored))
-        return;
-    size_t bytes = text_print(sql, sizeof(sql), "KILL QUERY %lu", my->thread_id);
-    (void)mysql_real_query(other, sql, bytes);
-    mysql_close(other);
+    my_kill(my);
 }
 
 static const char *my_last_error(const struct drv_conn *conn)

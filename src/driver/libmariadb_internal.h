@@ -57,6 +57,7 @@ struct my_conn {
     struct drv_conn base;
     MYSQL *db;
     unsigned long thread_id;
+    bool stopped; /* a signal stopped the running setup statement */
 
     struct arena *set_arena; /* of the prepared set and its buffers */
     struct my_stmt *stmts;
@@ -83,6 +84,9 @@ struct my_conn {
 
 /* Connects a handle of its own, as `target` says. */
 MUST_CHECK bool my_connect(const struct drv_target *target, MYSQL **db, struct err *err);
+
+/* Asks the server to stop what the connection runs; safe beside its own thread. */
+void my_kill(const struct my_conn *my);
 
 bool my_open(struct drv_conn *conn, struct err *err);
 void my_close(struct drv_conn *conn);

@@ -1,10 +1,14 @@
 #include "base/num.h"
 #include "driver/libmariadb_internal.h"
+#include "os/now.h"
+#include "os/sig.h"
 
 #include <mariadb/errmsg.h>
+#include <poll.h>
 #include <string.h>
 
-enum { CONNECT_LIMIT_S = 10, SET_BLOCK_BYTES = 4096, BINARY_CHARSET = 63 };
+enum { CONNECT_LIMIT_S = 10, POLL_MS = 100, CANCEL_WAIT_S = 5 };
+enum { SET_BLOCK_BYTES = 4096, BINARY_CHARSET = 63 };
 
 static bool fail_server(MYSQL *db, const char *sql, struct err *err)
 {
@@ -80,12 +84,56 @@ bool my_connect(const struct drv_target *target, MYSQL **db, struct err *err)
     return true;
 }
 
-static bool execute(MYSQL *db, const char *sql, struct err *err)
+/* The protocol has no other way than a second connection. */
+void my_kill(const struct my_conn *my)
 {
-    if (mysql_real_query(db, sql, strlen(sql)) != 0)
-        return fail_server(db, sql, err);
-    MYSQL_RES *result = mysql_store_result(db);
-    mysql_free_result(result);
+    MYSQL *other;
+    struct err ignored;
+    char sql[48];
+    if (!my_connect(my->base.target, &other, &ignored))
+        return;
+    size_t bytes = text_print(sql, sizeof(sql), "KILL QUERY %lu", my->thread_id);
+    (void)mysql_real_query(other, sql, bytes);
+    mysql_close(other);
+}
+
+/* Waits for the answer; a signal that comes meanwhile (not one that was there before: a
+ * clean-up goes on) stops the statement. */
+static bool wait_answer(struct my_conn *my)
+{
+    struct pollfd fd = {.fd = mysql_get_socket(my->db), .events = POLLIN};
+    int before = sig_pending();
+    uint64_t give_up_ns = UINT64_MAX;
+    while (poll(&fd, 1, POLL_MS) <= 0) {
+        if (os_now_ns() > give_up_ns)
+            return false;
+        if (before == 0 && sig_pending() != 0 && !my->stopped) {
+            my->stopped = true;
+            give_up_ns = os_now_ns() + CANCEL_WAIT_S * NS_PER_S;
+            my_kill(my);
+        }
+    }
+    return mysql_read_query_result(my->db) == 0;
+}
+
+static bool fail_query(struct my_conn *my, const char *sql, struct err *err)
+{
+    return my->stopped ? err_set(err, ERR_CANCELLED, "interrupted")
+                       : fail_server(my->db, sql, err);
+}
+
+static bool send_query(struct my_conn *my, const char *sql, struct err *err)
+{
+    my->stopped = false;
+    return (mysql_send_query(my->db, sql, strlen(sql)) == 0 && wait_answer(my)) ||
+           fail_query(my, sql, err);
+}
+
+static bool execute(struct my_conn *my, const char *sql, struct err *err)
+{
+    if (!send_query(my, sql, err))
+        return false;
+    mysql_free_result(mysql_store_result(my->db));
     return true;
 }
 
@@ -109,7 +157,7 @@ static bool apply_settings(struct my_conn *my, struct err *err)
         const struct drv_pair *pair = &target->settings[i];
         const char *sql = arena_printf(my->base.arena, "SET SESSION %s = %s", pair->name,
                                        setting_value(my, pair->value));
-        if (!execute(my->db, sql, err))
+        if (!execute(my, sql, err))
             return err_wrap(err, "set.%.60s", pair->name);
     }
     return true;
@@ -153,7 +201,7 @@ bool my_place(struct drv_conn *conn, const char *name, bool create, struct err *
     const char *sql =
         create ? arena_printf(conn->arena, "CREATE DATABASE %s CHARACTER SET utf8mb4", quoted)
                : arena_printf(conn->arena, "DROP DATABASE IF EXISTS %s", quoted);
-    return execute(my->db, sql, err);
+    return execute(my, sql, err);
 }
 
 enum my_kind my_kind_of(const MYSQL_FIELD *field)
@@ -333,11 +381,11 @@ bool my_query(struct drv_conn *conn, struct arena *arena, const char *sql, struc
     struct my_conn *my = (struct my_conn *)conn;
     struct value first = {.type = VALUE_NULL};
     uint64_t count = 0;
-    if (mysql_real_query(my->db, sql, strlen(sql)) != 0)
-        return fail_server(my->db, sql, err);
+    if (!send_query(my, sql, err))
+        return false;
     MYSQL_RES *result = mysql_store_result(my->db);
     if (!result && mysql_errno(my->db) != 0)
-        return fail_server(my->db, sql, err);
+        return fail_query(my, sql, err);
     if (result) {
         count = mysql_num_rows(result);
         first = first_value(arena, result);

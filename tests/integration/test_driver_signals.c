@@ -1,0 +1,124 @@
+/* links: driver server
+ *
+ * Ctrl-C while a driver connects or while it waits for a statement of the setup. */
+
+#include "integration/driver_bench.h"
+#include "os/now.h"
+#include "os/sig.h"
+#include "server/reaper.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *signal_soon(UNUSED void *context)
+{
+    os_sleep_ns(200 * NS_PER_MS);
+    sig_request(SIGINT);
+    return NULL;
+}
+
+/* In a process of its own, because a signal stays pending. 0: stopped, and still of use. */
+static int interrupted_query(const struct bench *bench)
+{
+    struct drv_conn *conn = NULL;
+    struct err err = {0};
+    struct value value = {.type = VALUE_NULL};
+    pthread_t thread;
+    const char *sql = is_postgres(bench) ? "SELECT pg_sleep(20)" : "SELECT sleep(20)";
+    if (!drv_open(&bench->target, &conn, &err) ||
+        pthread_create(&thread, NULL, signal_soon, NULL) != 0)
+        return 1;
+    if (conn->class->query(conn, bench->arena, sql, NULL, NULL, &err) ||
+        err.kind != ERR_CANCELLED)
+        return 2;
+    pthread_join(thread, NULL);
+    if (!conn->class->query(conn, bench->arena, "SELECT 5", &value, NULL, &err) ||
+        value.as.i != 5)
+        return 3;
+    drv_close(&conn);
+    return 0;
+}
+
+static void a_signal_stops_setup_but_no_clean_up(void **state)
+{
+    int status;
+    uint64_t start_ns = os_now_ns();
+    pid_t child = fork();
+    if (child == 0)
+        _exit(interrupted_query(*state));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(os_now_ns() - start_ns < 10 * NS_PER_S);
+}
+
+/* To a socket that takes connections and never says a word. */
+static int interrupted_connect(struct arena *arena)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t bytes = sizeof(address);
+    struct drv_target target;
+    struct drv_conn *conn = NULL;
+    struct err err = {0};
+    pthread_t thread;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, bytes) != 0 || listen(fd, 5) != 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &bytes) != 0)
+        return 1;
+    const char *url =
+        arena_printf(arena, "postgres://u@127.0.0.1:%u/d", ntohs(address.sin_port));
+    if (!drv_target_parse(arena, url, &target, &err) ||
+        pthread_create(&thread, NULL, signal_soon, NULL) != 0)
+        return 2;
+    if (drv_open(&target, &conn, &err) || err.kind != ERR_CANCELLED)
+        return 3;
+    pthread_join(thread, NULL);
+    return 0;
+}
+
+static void a_signal_stops_connecting(void **state)
+{
+    struct bench *bench = *state;
+    int status;
+    uint64_t start_ns = os_now_ns();
+    pid_t child = fork();
+    if (child == 0)
+        _exit(interrupted_connect(bench->arena));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(os_now_ns() - start_ns < 5 * NS_PER_S);
+}
+
+static int run_kind_of_server(enum server_kind kind, const char *name, int *tried)
+{
+    static struct bench bench;
+    if (!bench_start(&bench, kind))
+        return 0;
+    ++*tried;
+#define WITH_SERVER(test) cmocka_unit_test_prestate(test, &bench)
+    const struct CMUnitTest tests[] = {
+        WITH_SERVER(a_signal_stops_setup_but_no_clean_up),
+        WITH_SERVER(a_signal_stops_connecting),
+    };
+    int failed = cmocka_run_group_tests_name(name, tests, NULL, NULL);
+    bench_stop(&bench);
+    return failed;
+}
+
+int main(void)
+{
+    struct err err = {0};
+    int tried = 0;
+    if (!reaper_start(NULL, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    int failed = run_kind_of_server(SERVER_POSTGRES, "libpq", &tried) +
+                 run_kind_of_server(SERVER_MARIADB, "libmariadb", &tried);
+    reaper_finish();
+    return tried > 0 ? failed : 77;
+}
