@@ -43,11 +43,11 @@ enum drv_step { DRV_DONE, DRV_WANT_READ, DRV_WANT_WRITE, DRV_FAILED };
  * (cancelled); FAILED means that the connection is lost (LOST). */
 enum drv_verdict { DRV_OK, DRV_RETRY, DRV_ERROR, DRV_TIMEOUT, DRV_LOST };
 
-/* Where rows go, called between submit and the step that completes. values[] has `count` entries
- * for WALK (type and length; bytes in place) and DECODE; for DRAIN it is NULL and count is 0.
- * Valid until it returns. A NULL sink or row function counts rows only. What libpq walks is all
- * text; libmariadb has no cheaper way to walk a prepared result than to decode it; a CALL with a
- * result is only drained there. */
+/* Where rows go, called between submit and the step that completes. values[] has `count`
+ * entries for WALK (type and length; bytes in place) and DECODE; for DRAIN it is NULL and count
+ * is 0. Valid until it returns. A NULL sink or row function counts rows only. What libpq walks
+ * is all text; libmariadb has no cheaper way to walk a prepared result than to decode it; a
+ * CALL with a result is only drained there. */
 struct drv_sink {
     void (*row)(struct drv_sink *self, const struct value *values, uint16_t count);
 };
@@ -141,9 +141,9 @@ struct drv_class {
     MUST_CHECK bool (*prepare)(struct drv_conn *, const struct prog_stmt *, uint32_t count,
                                struct err *);
     /* Runs one statement; the first column of the first row goes to *value (NULL when there is
-     * no row; may be NULL), rows to *rows (may be NULL). For setup, checks and clean-up. A signal
-     * that comes meanwhile stops it (ERR_CANCELLED); one that was pending before does not, so
-     * that a clean-up can go on. */
+     * no row; may be NULL), rows to *rows (may be NULL). For setup, checks and clean-up. A
+     * signal that comes meanwhile stops it (ERR_CANCELLED); one that was pending before does
+     * not, so that a clean-up can go on. */
     MUST_CHECK bool (*query)(struct drv_conn *, struct arena *, const char *sql,
                              struct value *value, uint64_t *rows, struct err *);
     MUST_CHECK bool (*describe)(struct drv_conn *, struct arena *, struct drv_facts *,

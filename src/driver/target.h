@@ -11,8 +11,8 @@
  *   @FILE                                   one of these, read from a file (keeps secrets away
  *                                           from the command line); the label may stand outside
  *
- * set.NAME=VALUE is a setting of a managed server (the launcher's to apply), of the session on a
- * running one (SET), or a pragma of SQLite; the driver applies the last two at open.
+ * set.NAME=VALUE is a setting of a managed server (the launcher's to apply), of the session on
+ * a running one (SET), or a pragma of SQLite; the driver applies the last two at open.
  *
  * The parser does no I/O besides @FILE, is bounded (64 KiB) and fuzzed. Percent encoding as in
  * RFC 3986. Query parameters of ours are taken out (bin, client, set.*, rows and the driver's
