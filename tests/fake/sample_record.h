@@ -51,11 +51,20 @@ static inline struct rec_metric *sample_single(struct arena *arena, struct rec_c
     return metric;
 }
 
+/* The end of a name says the unit. */
+static inline const char *sample_unit(const char *name)
+{
+    size_t bytes = strlen(name);
+    if (bytes > 3 && strcmp(name + bytes - 3, "_ns") == 0)
+        return "ns";
+    return bytes > 6 && strcmp(name + bytes - 6, "_bytes") == 0 ? "bytes" : "1";
+}
+
 static inline void sample_count(struct arena *arena, struct rec_cell *cell, const char *name,
                                 int64_t value)
 {
     *rec_cell_add_metric(arena, cell) = (struct rec_metric){.name = name,
-                                                            .unit = "1",
+                                                            .unit = sample_unit(name),
                                                             .kind = REC_EXACT,
                                                             .better = REC_NEITHER,
                                                             .value = value,
@@ -273,6 +282,6 @@ static inline void sample_add_floors(struct record *record)
     }
 }
 
-#include "fake/sample_record_rest.h"
+#include "sample_record_rest.h"
 
 #endif

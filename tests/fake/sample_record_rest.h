@@ -3,7 +3,7 @@
 
 /* The second half of sample_record.h: what stands around the cells, and the record itself. */
 
-#include "fake/sample_record.h"
+#include "sample_record.h"
 
 static inline struct rec_cell *sample_find(struct record *record, const char *name,
                                            const char *target)

@@ -1,0 +1,166 @@
+#include "report/report_internal.h"
+
+#include <string.h>
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_after(const struct rec_floor *floor)
+{
+    return same(floor->when, "after");
+}
+
+static const struct rec_floor *other_side(const struct rec_floor *floors, size_t count,
+                                          const struct rec_floor *of)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (same(floors[i].name, of->name) && is_after(&floors[i]) != is_after(of))
+            return &floors[i];
+    }
+    return NULL;
+}
+
+static void add_figure(struct pen *pen, struct table *table, const struct rec_floor *floor,
+                       const struct rec_number *figure)
+{
+    char shown[80] = "-";
+    if (floor && !floor->unavailable && figure->known)
+        figure_with_unit(shown, sizeof(shown), floor->unit, (double)figure->value);
+    table_cell(table, arena_text(pen->arena, shown));
+}
+
+static void add_floor(struct pen *pen, struct table *table, const struct rec_floor *floor,
+                      const struct rec_floor *after, bool both)
+{
+    struct rec_number p50 = {true, floor->p50};
+    struct rec_number max = {floor->max > 0 && !same(floor->unit, "bytes/s"), floor->max};
+    table_row(table);
+    table_cell(table, or_dash(floor->name));
+    add_figure(pen, table, floor, &p50);
+    if (both)
+        add_figure(pen, table, after, &(struct rec_number){true, after ? after->p50 : 0});
+    add_figure(pen, table, floor, &floor->p99);
+    add_figure(pen, table, floor, &max);
+    table_cell(table, floor->unavailable
+                          ? arena_printf(pen->arena, "unavailable: %s", floor->unavailable)
+                          : or_dash(floor->what));
+}
+
+void part_floors(struct pen *pen, const struct rec_floor *floors, size_t count)
+{
+    bool both = false;
+    for (size_t i = 0; i < count; i++)
+        both |= is_after(&floors[i]);
+    struct table *table = table_create(pen->arena);
+    table_column(table, NULL, "floor", TABLE_LEFT, false);
+    table_column(table, NULL, "p50", TABLE_RIGHT, false);
+    if (both)
+        table_column(table, NULL, "p50 after", TABLE_RIGHT, false);
+    table_column(table, NULL, "p99", TABLE_RIGHT, false);
+    table_column(table, NULL, "max", TABLE_RIGHT, false);
+    table_column(table, NULL, "of what", TABLE_LEFT, false);
+    for (size_t i = 0; i < count; i++) {
+        const struct rec_floor *other = other_side(floors, count, &floors[i]);
+        bool after = is_after(&floors[i]);
+        if (after && other)
+            continue;
+        add_floor(pen, table, &floors[i], after ? &floors[i] : other, both);
+    }
+    pen_table(pen, table);
+}
+
+/* ---- commits beside the floor of fsync ---- */
+
+static const struct rec_floor *fsync_floor(const struct record *record)
+{
+    for (size_t i = 0; i < record->floor_count; i++) {
+        const struct rec_floor *floor = &record->floors[i];
+        if (same(floor->name, "fsync_append") && !floor->unavailable && floor->p50 > 0)
+            return floor;
+    }
+    return NULL;
+}
+
+static bool is_durable(const struct record *record, const char *label)
+{
+    for (size_t i = 0; i < record->target_count; i++) {
+        if (same(record->targets[i].label, label))
+            return same(record->targets[i].tier, "fsync");
+    }
+    return false;
+}
+
+/* Time of one durable commit of one row: a commit phase, a statement that affects one row in a
+ * transaction of its own, or a load with one row a commit. */
+static bool commit_time(const struct row *row, bool has_phases, size_t target, double *ns)
+{
+    const struct rec_cell *cell = row->cells[target];
+    double affected, rate;
+    if (row->phase)
+        return strcmp(row->phase, "commit") == 0 && cell_time(cell, ns);
+    if (row->per_commit == 1 && cell_stat(cell, "rows_per_s", "value", &rate) && rate > 0) {
+        *ns = 1e9 / rate;
+        return true;
+    }
+    return row->kind == ROW_TIME && !has_phases &&
+           cell_stat(cell, "affected", "value", &affected) && affected >= 1 && affected <= 1 &&
+           cell_time(cell, ns);
+}
+
+static const char *commit_cell(struct pen *pen, double ns, const struct rec_floor *floor)
+{
+    char time[40], ratio[40];
+    figure_with_unit(time, sizeof(time), "ns", ns);
+    format_ratio(ratio, sizeof(ratio), ns, (double)floor->p50);
+    return arena_printf(pen->arena, "%s  %s", time, ratio);
+}
+
+static bool durable_time(struct pen *pen, const struct rows *rows, size_t index, size_t target,
+                         double *ns)
+{
+    bool has_phases = index + 1 < rows->count && rows->items[index + 1].phase != NULL;
+    return is_durable(pen->record, rows->labels[target]) &&
+           commit_time(&rows->items[index], has_phases, target, ns);
+}
+
+static struct table *commits(struct pen *pen, const struct rows *rows, size_t from, size_t to)
+{
+    double ns;
+    bool any = false;
+    const struct rec_floor *floor = fsync_floor(pen->record);
+    struct table *table = table_create(pen->arena);
+    table_column(table, NULL, "durable commits of one row", TABLE_LEFT, false);
+    for (size_t t = from; t < to; t++)
+        table_column(table, NULL, rows->labels[t], TABLE_RIGHT, false);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->items[i];
+        bool known = false;
+        for (size_t t = from; t < to; t++)
+            known |= durable_time(pen, rows, i, t, &ns);
+        if (!known)
+            continue;
+        any = true;
+        table_row(table);
+        table_cell(table,
+                   row->phase ? arena_printf(pen->arena, "%s, commit", row->name) : row->name);
+        for (size_t t = from; t < to; t++)
+            table_cell(table,
+                       durable_time(pen, rows, i, t, &ns) ? commit_cell(pen, ns, floor) : "-");
+    }
+    return any ? table : NULL;
+}
+
+void part_commits(struct pen *pen, const struct rows *rows)
+{
+    char shown[40];
+    const struct rec_floor *floor = fsync_floor(pen->record);
+    if (!floor || !commits(pen, rows, 0, rows->target_count))
+        return;
+    format_duration(shown, sizeof(shown), floor->p50);
+    pen_heading(pen, arena_printf(pen->arena,
+                                  "Against the fsync floor (fdatasync of an append: %s p50)",
+                                  shown));
+    (void)pen_targets(pen, rows, commits);
+}

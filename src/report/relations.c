@@ -1,0 +1,162 @@
+#include "report/report_internal.h"
+
+#include <string.h>
+
+static bool same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* The figures of one target: "812 us : 12.6 us". */
+static const char *figures_of(struct pen *pen, const struct rec_relation *relation)
+{
+    char a[64], b[64];
+    if (!relation->known)
+        return "";
+    figure_glued(a, sizeof(a), relation->unit, relation->a_value);
+    figure_glued(b, sizeof(b), relation->unit, relation->b_value);
+    return arena_printf(pen->arena, "%s : %s", a, b);
+}
+
+static const char *ratio_of(struct pen *pen, const struct rec_relation *relation)
+{
+    char ratio[40];
+    if (!relation->known)
+        return "-";
+    format_ratio(ratio, sizeof(ratio), relation->a_value, relation->b_value);
+    return arena_text(pen->arena, ratio);
+}
+
+static bool is_first(const struct record *record, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (same(record->relations[i].name, record->relations[index].name))
+            return false;
+    }
+    return true;
+}
+
+static const struct rec_relation *find(const struct record *record, const char *name,
+                                       const char *target)
+{
+    for (size_t i = 0; i < record->relation_count; i++) {
+        const struct rec_relation *relation = &record->relations[i];
+        if (same(relation->name, name) && same(relation->target, target))
+            return relation;
+    }
+    return NULL;
+}
+
+struct slots { /* columns of targets */
+    const char **labels;
+    size_t from, to;
+    bool figures; /* beside the ratio */
+};
+
+/* The cells of one relation; false when no target has it. */
+static bool add_relation(struct pen *pen, struct table *table, const char *name,
+                         const struct slots *slots)
+{
+    bool any = false;
+    for (size_t t = slots->from; t < slots->to; t++) {
+        const struct rec_relation *relation = find(pen->record, name, slots->labels[t]);
+        if (slots->figures)
+            table_cell(table, relation ? figures_of(pen, relation) : "");
+        table_cell(table, relation ? ratio_of(pen, relation) : "");
+        any |= relation != NULL;
+    }
+    return any;
+}
+
+static struct table *make(struct pen *pen, const struct slots *slots)
+{
+    const struct record *record = pen->record;
+    struct table *table = table_create(pen->arena);
+    bool any = false;
+    table_column(table, NULL, "relation", TABLE_LEFT, false);
+    for (size_t t = slots->from; t < slots->to; t++) {
+        const char *label = slots->labels[t];
+        if (slots->figures)
+            table_column(table, label, "figures", TABLE_RIGHT, false);
+        table_column(table, slots->figures ? label : NULL, slots->figures ? "ratio" : label,
+                     TABLE_RIGHT, false);
+    }
+    for (size_t i = 0; i < record->relation_count; i++) {
+        if (!is_first(record, i))
+            continue;
+        const char *name = record->relations[i].name;
+        table_row(table);
+        table_cell(table, or_dash(name));
+        any |= add_relation(pen, table, name, slots);
+    }
+    return any ? table : NULL;
+}
+
+static struct table *with_figures(struct pen *pen, const struct rows *rows, size_t from,
+                                  size_t to)
+{
+    return make(pen, &(struct slots){rows->labels, from, to, true});
+}
+
+static struct table *ratios(struct pen *pen, const struct rows *rows, size_t from, size_t to)
+{
+    return make(pen, &(struct slots){rows->labels, from, to, false});
+}
+
+static void add_sides(struct text *line, const struct rec_relation *relation)
+{
+    text_addf(line, "%s = %s : %s", or_dash(relation->name), or_dash(relation->a),
+              or_dash(relation->b));
+}
+
+static void add_unknown(struct pen *pen, struct text *line, const char *name)
+{
+    for (size_t i = 0; i < pen->record->relation_count; i++) {
+        const struct rec_relation *relation = &pen->record->relations[i];
+        if (same(relation->name, name) && !relation->known)
+            text_addf(line, "; not known on %s: %s", or_dash(relation->target),
+                      or_dash(relation->reason));
+    }
+}
+
+/* Below the table: what each ratio is made of, its figures, and what else differs. */
+static void show_details(struct pen *pen, const struct rows *rows, bool figures)
+{
+    const struct record *record = pen->record;
+    for (size_t i = 0; i < record->relation_count; i++) {
+        const struct rec_relation *relation = &record->relations[i];
+        struct text line;
+        if (!is_first(record, i))
+            continue;
+        text_init(&line, pen->arena, 4096);
+        add_sides(&line, relation);
+        bool any = false;
+        for (size_t t = 0; figures && t < rows->target_count; t++) {
+            const struct rec_relation *one = find(record, relation->name, rows->labels[t]);
+            if (!one || !one->known)
+                continue;
+            text_addf(&line, "%s%s %s", any ? ", " : ": ", rows->labels[t],
+                      figures_of(pen, one));
+            any = true;
+        }
+        if (relation->differs)
+            text_addf(&line, "; also differs: %s", relation->differs);
+        add_unknown(pen, &line, relation->name);
+        pen_item(pen, line.at);
+    }
+}
+
+void part_relations(struct pen *pen)
+{
+    struct rows rows;
+    if (pen->record->relation_count == 0)
+        return;
+    rows_build(pen->arena, pen->record, &rows);
+    const struct table *all = with_figures(pen, &rows, 0, rows.target_count);
+    bool wide = pen->markdown || (all && pen_columns_wide(pen, all) <= pen->width);
+    pen_heading(pen, "Relations");
+    (void)pen_targets(pen, &rows, wide ? with_figures : ratios);
+    if (pen->markdown)
+        text_add_char(&pen->plain, '\n');
+    show_details(pen, &rows, !wide);
+}

@@ -1,0 +1,247 @@
+#include "fake/sample_record.h"
+#include "os/fs.h"
+#include "report/report.h"
+#include "testing.h"
+
+#define EXPECTED DBDYNO_SOURCE_DIR "/tests/unit/report/expected/"
+
+static struct arena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = arena_create(1 << 20);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_destroy(&arena);
+    return 0;
+}
+
+static struct text terminal(const struct record *record, unsigned width, bool colour)
+{
+    struct text out;
+    text_init(&out, arena, 1 << 24);
+    report_terminal(record, &out, width, colour);
+    return out;
+}
+
+static const char *answer(const struct record *record)
+{
+    struct text out;
+    text_init(&out, arena, 1 << 16);
+    report_answer(record, &out);
+    return out.at;
+}
+
+/* Compares with a file beside this test; DBDYNO_UPDATE=1 writes it instead. */
+static void expect_file(const char *name, const struct text *found)
+{
+    struct err err = {0};
+    const char *content;
+    size_t bytes;
+    const char *path = arena_printf(arena, "%s%s", EXPECTED, name);
+    if (getenv("DBDYNO_UPDATE")) {
+        assert_true(fs_write_atomic(path, found->at, found->bytes, &err));
+        return;
+    }
+    if (!fs_read(arena, path, 1 << 20, &content, &bytes, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(found->at, content);
+}
+
+static void reports_look_as_written_down(void **state)
+{
+    (void)state;
+    struct text out = terminal(sample_record(arena), 80, false);
+    expect_file("full_80.txt", &out);
+    out = terminal(sample_record(arena), 140, false);
+    expect_file("full_140.txt", &out);
+    out = terminal(sample_failed_record(arena), 100, false);
+    expect_file("failed_100.txt", &out);
+    out = terminal(sample_interrupted_record(arena), 100, false);
+    expect_file("interrupted_100.txt", &out);
+    text_reset(&out);
+    report_markdown(sample_record(arena), &out);
+    expect_file("full.md", &out);
+}
+
+static size_t widest_line(const char *text)
+{
+    size_t widest = 0, line = 0;
+    for (; *text; text++) {
+        line = *text == '\n' ? 0 : line + (((unsigned char)*text & 0xc0) != 0x80);
+        widest = line > widest ? line : widest;
+    }
+    return widest;
+}
+
+static void every_width_is_kept(void **state)
+{
+    (void)state;
+    for (unsigned width = 80; width < 200; width += 7) {
+        struct text out = terminal(sample_record(arena), width, false);
+        assert_true(widest_line(out.at) <= width);
+        out = terminal(sample_failed_record(arena), width, false);
+        assert_true(widest_line(out.at) <= width);
+    }
+    struct text out = terminal(sample_record(arena), 3, false);
+    assert_true(widest_line(out.at) <= 80);
+}
+
+static void many_targets_come_in_several_tables(void **state)
+{
+    (void)state;
+    struct record *record = sample_record(arena);
+    for (unsigned i = 0; i < 9; i++) {
+        struct rec_cell *cell = sample_cell(record, "id_point", 0);
+        cell->target = arena_printf(arena, "target_number_%u", i);
+        sample_service(arena, cell, 7, UINT64_C(1000) * (i + 1));
+    }
+    struct text out = terminal(record, 80, false);
+    assert_true(widest_line(out.at) <= 80);
+    for (unsigned i = 0; i < 9; i++)
+        assert_non_null(strstr(out.at, arena_printf(arena, "target_number_%u", i)));
+}
+
+/* The line of the table that begins with `name`. */
+static const char *line_of(const char *report, const char *name)
+{
+    const char *at = strstr(report, arena_printf(arena, "\n%s ", name));
+    assert_non_null(at);
+    const char *end = strchr(at + 1, '\n');
+    return arena_slice(arena, (struct slice){at + 1, (size_t)(end - at) - 1});
+}
+
+static void a_failed_cell_shows_no_figure(void **state)
+{
+    (void)state;
+    const char *good = line_of(terminal(sample_record(arena), 100, false).at, "id_point");
+    const char *bad = line_of(terminal(sample_failed_record(arena), 100, false).at, "id_point");
+    assert_non_null(strstr(good, "45.20"));
+    assert_null(strstr(good, "FAILED"));
+    assert_null(strstr(bad, "45.20"));
+    assert_null(strstr(bad, "135.6"));
+    assert_non_null(strstr(bad, "FAILED"));
+    assert_non_null(strstr(bad, "61.70"));
+}
+
+static void the_first_line_is_the_answer(void **state)
+{
+    (void)state;
+    struct record *record = sample_record(arena);
+    assert_string_equal(
+        answer(record),
+        "shop: 15 scenarios on sqlite, postgres and mariadb: all answers right, 9 "
+        "figures with a warning; one-row read id_point: sqlite 3.12 us, postgres "
+        "45.2 us, mariadb 61.7 us");
+    record->quick = true;
+    assert_memory_equal(answer(record), "shop (quick): 15 ", 17);
+    assert_string_equal(answer(sample_failed_record(arena)),
+                        "shop FAILED: 2 of 15 scenarios; first: id_point on postgres: rows "
+                        "expected 1, found 2");
+    record = sample_failed_record(arena);
+    sample_find(record, "id_point", "postgres")->verdict = "valid";
+    assert_string_equal(answer(record),
+                        "shop FAILED: 1 of 15 scenarios: insert_single on mariadb: "
+                        "Duplicate entry '1' for key 'PRIMARY' (SQLSTATE 23000)");
+    assert_memory_equal(answer(sample_interrupted_record(arena)),
+                        "shop INTERRUPTED after 11 of 15 scenarios: all answers until then",
+                        65);
+    record = sample_record(arena);
+    record->verdict = "invalid";
+    record->reason = "the client was saturated";
+    assert_string_equal(answer(record), "shop NOT VALID: the client was saturated");
+}
+
+static void a_target_that_is_missing_is_named_at_once(void **state)
+{
+    (void)state;
+    struct record *record = sample_record(arena);
+    record->targets[2].verdict = "unavailable";
+    record->targets[2].reason = "no mariadbd found; install mariadb-server";
+    assert_non_null(strstr(answer(record),
+                           "; mariadb unavailable: no mariadbd found; install mariadb-server"));
+}
+
+static void nothing_checked_is_not_called_right(void **state)
+{
+    (void)state;
+    struct record *record = record_create(arena);
+    record->suite = "bare";
+    record->verdict = "valid";
+    sample_service(arena, sample_cell(record, "one", 0), 7, 1000);
+    assert_string_equal(answer(record), "bare: 1 scenario on sqlite: no answer was checked");
+}
+
+/* Texts of a server must not steer the terminal. */
+static void control_characters_do_not_come_through(void **state)
+{
+    (void)state;
+    struct record *record = sample_failed_record(arena);
+    struct rec_cell *cell = sample_find(record, "insert_single", "mariadb");
+    cell->failures[0].text = "evil \x1b[2J \xc2\x9b"
+                             "31m \x7f\r\ttext <b>";
+    record->limits[0] = "a\nb";
+    struct text out = terminal(record, 80, false);
+    assert_null(strchr(out.at, '\x1b'));
+    assert_null(strstr(out.at, "\xc2\x9b"));
+    assert_null(strchr(out.at, '\r'));
+    assert_null(strchr(out.at, '\x7f'));
+    assert_non_null(strstr(out.at, "  - a b\n"));
+    text_reset(&out);
+    report_markdown(record, &out);
+    assert_null(strstr(out.at, "<b>"));
+}
+
+static void colours_change_nothing_but_colours(void **state)
+{
+    (void)state;
+    struct text plain = terminal(sample_failed_record(arena), 100, false);
+    struct text colour = terminal(sample_failed_record(arena), 100, true);
+    struct text stripped;
+    text_init(&stripped, arena, 1 << 24);
+    size_t codes = 0;
+    for (size_t i = 0; i < colour.bytes; i++) {
+        if (colour.at[i] == '\x1b') {
+            while (colour.at[i] != 'm')
+                i++;
+            codes++;
+        } else {
+            text_add_char(&stripped, colour.at[i]);
+        }
+    }
+    assert_string_equal(stripped.at, plain.at);
+    assert_true(codes > 10 && codes % 2 == 0);
+    assert_non_null(strstr(colour.at, "\x1b[1;31mFAILED\x1b[0m"));
+}
+
+static void an_empty_record_is_reported(void **state)
+{
+    (void)state;
+    struct record *record = record_create(arena);
+    record->verdict = "valid";
+    struct text out = terminal(record, 80, true);
+    report_markdown(record, &out);
+    assert_true(out.bytes > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_look_as_written_down),
+        cmocka_unit_test(every_width_is_kept),
+        cmocka_unit_test(many_targets_come_in_several_tables),
+        cmocka_unit_test(a_failed_cell_shows_no_figure),
+        cmocka_unit_test(the_first_line_is_the_answer),
+        cmocka_unit_test(a_target_that_is_missing_is_named_at_once),
+        cmocka_unit_test(nothing_checked_is_not_called_right),
+        cmocka_unit_test(control_characters_do_not_come_through),
+        cmocka_unit_test(colours_change_nothing_but_colours),
+        cmocka_unit_test(an_empty_record_is_reported),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
