@@ -225,18 +225,29 @@ static const struct {
 };
 
 /* Where the server is, or how to get it. */
-static const char *server_state(struct list *list, size_t kind, const char **path,
-                                const char **package)
+static const char *server_state(struct list *list, bool managed, const char *path,
+                                const char *package)
 {
-    if (!kinds[kind].managed)
+    if (!managed)
         return "built in";
-    *path = server_find(list->cli->arena, kinds[kind].server, NULL);
-    *package = server_package(kinds[kind].server);
-    if (*path)
-        return *path;
-    if (*package)
-        return arena_printf(list->cli->arena, "not found: apt-get install %s", *package);
+    if (path)
+        return path;
+    if (package)
+        return arena_printf(list->cli->arena, "not found: apt-get install %s", package);
     return "not found: no Debian package; ?bin=DIR for your own";
+}
+
+static void json_driver(struct jsonw *json, size_t kind, const struct drv_target *target,
+                        const char *path, const char *package)
+{
+    jsonw_object(json, NULL, false);
+    jsonw_text(json, "target", kinds[kind].kind);
+    jsonw_text(json, "client", target->class->name);
+    jsonw_text(json, "summary", target->class->summary);
+    jsonw_bool(json, "managed", kinds[kind].managed);
+    jsonw_text(json, "server", path);
+    jsonw_text(json, "package", package);
+    jsonw_end(json);
 }
 
 static bool list_drivers(struct list *list, int *exit_code)
@@ -255,22 +266,18 @@ static bool list_drivers(struct list *list, int *exit_code)
             *exit_code = cli_fail(&err);
             return false;
         }
-        const char *state = server_state(list, i, &path, &package);
+        if (kinds[i].managed) {
+            path = server_find(list->cli->arena, kinds[i].server, NULL);
+            package = server_package(kinds[i].server);
+        }
         if (list->json) {
-            jsonw_object(&list->writer, NULL, false);
-            jsonw_text(&list->writer, "target", kinds[i].kind);
-            jsonw_text(&list->writer, "client", target.class->name);
-            jsonw_text(&list->writer, "summary", target.class->summary);
-            jsonw_bool(&list->writer, "managed", kinds[i].managed);
-            jsonw_text(&list->writer, "server", path);
-            jsonw_text(&list->writer, "package", package);
-            jsonw_end(&list->writer);
+            json_driver(&list->writer, i, &target, path, package);
             continue;
         }
         table_row(table);
         table_cell(table, kinds[i].kind);
         table_cell(table, target.class->name);
-        table_cell(table, state);
+        table_cell(table, server_state(list, kinds[i].managed, path, package));
     }
     if (list->json)
         jsonw_end(&list->writer);

@@ -33,7 +33,6 @@ static void add_options(struct option_list *list, const struct argp_option *from
 
 struct scan {
     struct cli *cli;
-    const struct argp *argp;
     const char *command;
     struct option_list list;
     bool help, version;
@@ -152,7 +151,7 @@ static int print_help(struct cli *cli, const struct argp *argp, const char *comm
 bool cli_parse(struct cli *cli, const struct argp *argp, int argc, char **argv, void *input,
                int *exit_code)
 {
-    struct scan scan = {.cli = cli, .argp = argp, .command = argv[0]};
+    struct scan scan = {.cli = cli, .command = argv[0]};
     add_options(&scan.list, argp->options);
     add_options(&scan.list, common_options);
     if (!scan_words(&scan, argc, argv)) {

@@ -70,19 +70,31 @@ const char *cli_redact(struct arena *arena, const char *argument)
     return redact_from(arena, clean, 0);
 }
 
+static size_t common_head(struct slice a, struct slice b)
+{
+    size_t bytes = 0;
+    while (bytes < a.bytes && bytes < b.bytes && a.at[bytes] == b.at[bytes])
+        bytes++;
+    return bytes;
+}
+
+static size_t common_tail(struct slice a, struct slice b)
+{
+    size_t bytes = 0;
+    while (bytes < a.bytes && bytes < b.bytes &&
+           a.at[a.bytes - 1 - bytes] == b.at[b.bytes - 1 - bytes])
+        bytes++;
+    return bytes;
+}
+
 void cli_hide_secrets(struct arena *arena, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        const char *clean = cli_redact(arena, argv[i]);
-        size_t bytes = strlen(argv[i]), clean_bytes = strlen(clean);
-        size_t head = 0, tail = 0;
-        if (strcmp(clean, argv[i]) == 0)
+        struct slice word = slice_of(argv[i]), clean = slice_of(cli_redact(arena, argv[i]));
+        if (slice_equal(word, clean))
             continue;
-        while (head < bytes && head < clean_bytes && argv[i][head] == clean[head])
-            head++;
-        while (tail < bytes - head && tail < clean_bytes - head &&
-               argv[i][bytes - 1 - tail] == clean[clean_bytes - 1 - tail])
-            tail++;
-        memset(argv[i] + head, '*', bytes - head - tail);
+        size_t head = common_head(word, clean);
+        size_t tail = common_tail(slice_skip(word, head), slice_skip(clean, head));
+        memset(argv[i] + head, '*', word.bytes - head - tail);
     }
 }
