@@ -96,7 +96,8 @@ static enum drv_step null_step(struct drv_conn *conn, struct drv_outcome *outcom
         answer_error(null, outcome);
         return DRV_DONE;
     }
-    *outcome = (struct drv_outcome){.verdict = DRV_OK, .rows = expect->rows};
+    outcome->verdict = DRV_OK;
+    outcome->rows = expect->rows;
     outcome->affected = expect->affected;
     if (null->sink && expect->rows > 0)
         give_rows(null);

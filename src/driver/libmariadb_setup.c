@@ -212,7 +212,7 @@ enum my_kind my_kind_of(const MYSQL_FIELD *field)
     case MYSQL_TYPE_INT24:
     case MYSQL_TYPE_LONG:
     case MYSQL_TYPE_YEAR: return MY_INT;
-    case MYSQL_TYPE_LONGLONG: return field->flags & UNSIGNED_FLAG ? MY_UNSIGNED : MY_INT;
+    case MYSQL_TYPE_LONGLONG: return (field->flags & UNSIGNED_FLAG) ? MY_UNSIGNED : MY_INT;
     case MYSQL_TYPE_FLOAT:
     case MYSQL_TYPE_DOUBLE: return MY_REAL;
     case MYSQL_TYPE_DECIMAL:

@@ -107,9 +107,10 @@ static bool fail_signal(struct err *err)
 
 static void send_cancel(struct pq_conn *pq)
 {
-    char ignored[256];
-    if (pq->cancel)
+    if (pq->cancel) {
+        char ignored[256];
         (void)PQcancel(pq->cancel, ignored, sizeof(ignored));
+    }
 }
 
 /* Waits a little for the socket; on a signal asks the server to stop and waits some seconds. */

@@ -126,7 +126,7 @@ static bool holds(struct slice text, char mark)
  * quote in its message. `hosts` is what follows the user; `path` follows hosts without one. */
 static bool check_hosts(struct slice hosts, struct slice path, struct err *err)
 {
-    struct slice host, digits, before, query;
+    struct slice host, before, query;
     uint64_t port;
     bool more = true;
     slice_split(path, '?', &before, &query);
@@ -135,7 +135,8 @@ static bool check_hosts(struct slice hosts, struct slice path, struct err *err)
     while (more) {
         more = slice_split(hosts, ',', &host, &hosts);
         const char *colon = host.bytes ? memrchr(host.at, ':', host.bytes) : NULL;
-        digits = slice_skip(host, colon ? (size_t)(colon - host.at) + 1 : host.bytes);
+        struct slice digits =
+            slice_skip(host, colon ? (size_t)(colon - host.at) + 1 : host.bytes);
         if (digits.bytes > 0 && !holds(digits, ']') && !num_u64(digits, &port))
             return fail_encoding(err);
     }

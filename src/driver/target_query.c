@@ -179,7 +179,7 @@ static bool fail_unknown(const struct query *query, const char *name, struct err
     static const struct {
         unsigned allows;
         const char *name;
-    } ours[] = {
+    } names[] = {
         {QUERY_BIN,      "bin"     },
         {QUERY_CLIENT,   "client"  },
         {QUERY_SETTINGS, "set.NAME"},
@@ -188,9 +188,9 @@ static bool fail_unknown(const struct query *query, const char *name, struct err
     };
     struct text known;
     text_init(&known, query->arena, 300);
-    for (size_t i = 0; i < ARRAY_COUNT(ours); i++) {
-        if (query->allows & ours[i].allows)
-            text_addf(&known, "%s%s", known.bytes ? ", " : "", ours[i].name);
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        if (query->allows & names[i].allows)
+            text_addf(&known, "%s%s", known.bytes ? ", " : "", names[i].name);
     }
     const struct drv_option *option = query->target->class->options;
     for (; option && option->name; option++)
