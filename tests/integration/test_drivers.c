@@ -495,7 +495,8 @@ static void text_that_does_not_fit_is_an_error(void **state)
     assert_non_null(strstr(place.conn->class->last_error(place.conn), "param_bytes"));
     values[1] = value_real(1.5);
     assert_int_equal(run(place.conn, &op).verdict, DRV_OK);
-    values[0] = value_text("1\0002", 3);
+    const struct value odd[2] = {value_text("1\0002", 3), value_int(1)};
+    op.params = odd;
     assert_int_equal(run(place.conn, &op).verdict, DRV_ERROR);
     place_drop(bench, &place);
 }
