@@ -488,12 +488,13 @@ static void text_that_does_not_fit_is_an_error(void **state)
     struct place place = place_make(bench, "?param_bytes=1024");
     char text[2000];
     memset(text, '1', sizeof(text));
-    struct value values[2] = {value_text(text, 900), value_text(text, 2000)};
+    const struct value values[2] = {value_text(text, 900), value_text(text, 2000)};
     struct drv_op op = {.param_count = 2, .params = values};
     prepare(place.conn, "SELECT $1::numeric, $2::numeric", 2, false);
     assert_int_equal(run(place.conn, &op).verdict, DRV_ERROR);
     assert_non_null(strstr(place.conn->class->last_error(place.conn), "param_bytes"));
-    values[1] = value_real(1.5);
+    const struct value fits[2] = {values[0], value_real(1.5)};
+    op.params = fits;
     assert_int_equal(run(place.conn, &op).verdict, DRV_OK);
     const struct value odd[2] = {value_text("1\0002", 3), value_int(1)};
     op.params = odd;
