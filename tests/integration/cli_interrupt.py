@@ -26,6 +26,9 @@ def interrupt(place, number, after_s):
     if process.returncode == -number:  # before there was anything to end cleanly
         check.that(after_s < 1.5, "killed", what)
         check.that(not (place.work / "dbdyno.json").exists(), "no record", what)
+    elif "before anything was measured" in err:
+        check.that(process.returncode == 128 + number and not out, what)
+        check.that(not (place.work / "dbdyno.json").exists(), "no record", what)
     elif check.that(process.returncode == 128 + number, what):
         record = place.record()
         check.that(record["verdict"] == "interrupted", "the record says so", what)
