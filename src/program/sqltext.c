@@ -1,5 +1,6 @@
 #include "program/sqltext.h"
 
+#include "base/hash.h"
 #include "base/slice.h"
 #include "base/text.h"
 
@@ -18,6 +19,8 @@ struct scan {
     struct text out;
     const char **params;
     size_t param_count, param_room;
+    uint32_t *slots; /* open addressing: 1 + index into params of each different name */
+    size_t slot_count, name_count;
     struct err *err;
 };
 
@@ -165,13 +168,46 @@ static bool skip_dollar_quoted(struct scan *s, size_t tag_bytes)
     return true;
 }
 
-static size_t find_param(const struct scan *s, struct slice name)
+static uint32_t *find_slot(const struct scan *s, struct slice name)
 {
-    for (size_t i = 0; i < s->param_count; i++) {
-        if (slice_is(name, s->params[i]))
-            return i;
+    size_t at = hash_bytes(HASH_START, name.at, name.bytes);
+    for (;; at++) {
+        uint32_t *slot = &s->slots[at & (s->slot_count - 1)];
+        if (*slot == 0 || slice_is(name, s->params[*slot - 1]))
+            return slot;
     }
-    return s->param_count;
+}
+
+static void grow_slots(struct scan *s)
+{
+    const uint32_t *old = s->slots;
+    size_t old_count = s->slot_count;
+    s->slot_count = old_count > 0 ? old_count * 2 : 16;
+    s->slots = arena_array(s->arena, uint32_t, s->slot_count);
+    for (size_t i = 0; i < old_count; i++) {
+        if (old[i] > 0)
+            *find_slot(s, slice_of(s->params[old[i] - 1])) = old[i];
+    }
+}
+
+/* A repeated name is one text, and with '$' one parameter. The answer is its index. */
+static size_t add_param(struct scan *s, struct slice name)
+{
+    if (2 * (s->name_count + 1) > s->slot_count)
+        grow_slots(s);
+    uint32_t *slot = find_slot(s, name);
+    if (*slot > 0 && dialect_placeholder(s->dialect) == '$')
+        return *slot - 1;
+    s->params = arena_grow(s->arena, s->params, s->param_count, &s->param_room,
+                           s->param_count + 1, sizeof(*s->params));
+    if (*slot > 0) {
+        s->params[s->param_count] = s->params[*slot - 1];
+    } else {
+        s->params[s->param_count] = arena_slice(s->arena, name);
+        s->name_count++;
+        *slot = (uint32_t)s->param_count + 1;
+    }
+    return s->param_count++;
 }
 
 static bool take_param(struct scan *s)
@@ -181,17 +217,10 @@ static bool take_param(struct scan *s)
         bytes++;
     if (bytes > NAME_BYTES_MAX)
         return fail_at(s, s->at, "a parameter's name has at most 63 bytes");
-    bool numbered = dialect_placeholder(s->dialect) == '$';
-    struct slice name = {s->sql.at + s->at + 1, bytes};
-    size_t index = numbered ? find_param(s, name) : s->param_count;
-    if (index == s->param_count) {
-        if (s->param_count == SQLTEXT_PARAMS_MAX)
-            return fail_at(s, s->at, "a statement has at most 65535 parameters");
-        s->params = arena_grow(s->arena, s->params, s->param_count, &s->param_room,
-                               s->param_count + 1, sizeof(*s->params));
-        s->params[s->param_count++] = arena_slice(s->arena, name);
-    }
-    if (numbered)
+    size_t index = add_param(s, (struct slice){s->sql.at + s->at + 1, bytes});
+    if (index == SQLTEXT_PARAMS_MAX)
+        return fail_at(s, s->at, "a statement has at most 65535 parameters");
+    if (dialect_placeholder(s->dialect) == '$')
         text_addf(&s->out, "$%zu", index + 1);
     else
         text_add_char(&s->out, '?');

@@ -105,9 +105,10 @@ static const struct suite_chunk *add_file(struct suite_loader *ld, const char *p
     }
     chunk->name = slash ? slash + 1 : path;
     chunk->folder = ".";
-    if (slash)
-        chunk->folder =
-            arena_slice(ld->arena, (struct slice){path, (size_t)(slash - path) + 1});
+    if (slash == path)
+        chunk->folder = "/";
+    else if (slash)
+        chunk->folder = arena_slice(ld->arena, (struct slice){path, (size_t)(slash - path)});
     return add_chunk(ld, chunk);
 }
 
@@ -288,8 +289,8 @@ static bool finish(struct suite_loader *ld, const struct suite_chunk *chunk, con
         return false;
     if (ran)
         check_relations(ld);
-    if (ran && suite_over_memory(ld))
-        suite_fault_add(ld, &ld->def->where, "the suite needs more than 256 MiB");
+    if (ran && suite_over_limits(ld))
+        suite_fault_add(ld, &ld->def->where, "the suite is too large");
     if (ld->faults.count > 0)
         return suite_faults_report(ld, faults, ld->err);
     if (!check_overrides(ld, ld->err))

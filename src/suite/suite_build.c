@@ -133,8 +133,11 @@ static bool count_binds(struct suite_build *b, const struct prog_op *op)
 {
     uint32_t rows = op->rows > 0 ? op->rows : 1;
     uint64_t scratch = 0;
-    for (uint32_t i = 0; i < op->bind_count; i++)
-        scratch += gen_scratch_bytes(b->ld->pool, b->binds[op->bind_first + i].tree);
+    for (uint32_t i = 0; i < op->bind_count; i++) {
+        gen_id tree = b->binds[op->bind_first + i].tree;
+        if (tree != GEN_NONE)
+            scratch += gen_scratch_bytes(b->ld->pool, tree);
+    }
     scratch *= rows;
     if (scratch > SCRATCH_BYTES_MAX)
         return false;
@@ -148,7 +151,8 @@ static bool count_binds(struct suite_build *b, const struct prog_op *op)
 static bool are_constant(struct suite_build *b, const struct prog_op *op)
 {
     for (uint32_t i = 0; i < op->bind_count; i++) {
-        if (!gen_is_constant(b->ld->pool, b->binds[op->bind_first + i].tree))
+        gen_id tree = b->binds[op->bind_first + i].tree;
+        if (tree == GEN_NONE || !gen_is_constant(b->ld->pool, tree))
             return false;
     }
     return op->rows == 0;

@@ -14,6 +14,7 @@ struct suite_build {
     bool failed;              /* a fault was recorded */
     struct suite_scope scope; /* variables of the scenario */
     uint64_t first_row;
+    bool has_first;   /* a step has said it */
     uint64_t rows;    /* of the stage so far, an execution */
     struct program p; /* counts and limits; the arrays are set at the end */
     struct prog_stmt *stmts;

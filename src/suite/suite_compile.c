@@ -22,22 +22,20 @@ static void sql_fault(struct suite_build *b, const struct suite_step *step, cons
                                    why));
 }
 
-static const struct suite_bind *find_bind(const struct suite_step *step, const char *name)
+static struct suite_bind *find_bind(const struct suite_step *step, const char *name)
 {
-    for (uint32_t i = 0; i < step->bind_count; i++) {
-        if (strcmp(step->binds[i].name, name) == 0)
-            return &step->binds[i];
+    uint32_t low = 0, high = step->bind_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = strcmp(name, step->binds[middle].name);
+        if (order == 0)
+            return &step->binds[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return NULL;
-}
-
-static bool names_param(const struct sqltext *sql, const char *name)
-{
-    for (uint32_t i = 0; sql && i < sql->param_count; i++) {
-        if (strcmp(sql->params[i], name) == 0)
-            return true;
-    }
-    return false;
 }
 
 static void compile_sql(struct suite_build *b, struct suite_step *step)
@@ -52,7 +50,10 @@ static void compile_sql(struct suite_build *b, struct suite_step *step)
     if (step->direct && out.param_count > 0)
         sql_fault(b, step, "a direct statement has no parameters");
     for (uint32_t i = 0; i < out.param_count && !step->direct; i++) {
-        if (!find_bind(step, out.params[i])) {
+        struct suite_bind *bind = find_bind(step, out.params[i]);
+        if (bind) {
+            bind->used = true;
+        } else {
             sql_fault(b, step, arena_printf(b->ld->arena, ":%s has no bind", out.params[i]));
             return;
         }
@@ -66,10 +67,7 @@ static void compile_sql(struct suite_build *b, struct suite_step *step)
 static void check_unused(struct suite_build *b, const struct suite_step *step)
 {
     for (uint32_t i = 0; i < step->bind_count; i++) {
-        bool used = false;
-        for (unsigned d = 0; d < DIALECT_COUNT; d++)
-            used |= names_param(step->compiled[d], step->binds[i].name);
-        if (!used)
+        if (!step->binds[i].used)
             suite_build_fault(b, &step->where,
                               arena_printf(b->ld->arena, "bind '%s' is not named in the SQL",
                                            step->binds[i].name));
@@ -102,7 +100,7 @@ static void prepare_step(struct suite_build *b, struct suite_step *step)
             continue;
         b->dialect = (enum dialect)d;
         tried = true;
-        if (!step->compiled[d])
+        if (!step->compiled[d] && !suite_over_limits(b->ld))
             compile_sql(b, step);
         failed |= !step->compiled[d];
     }
@@ -164,14 +162,10 @@ static gen_id lower(struct suite_build *b, const struct suite_step *step,
 }
 
 static void add_check(struct suite_build *b, const struct suite_step *step,
-                      struct prog_check check, struct suite_expr *expr)
+                      const struct suite_scope *scope, struct prog_check check,
+                      struct suite_expr *expr)
 {
-    struct suite_scope scope = b->scope;
-    const struct sqltext *sql = step->compiled[b->dialect];
-    scope.pass = ++b->ld->pass;
-    scope.bound = sql->params;
-    scope.bound_count = sql->param_count;
-    check.expected = lower(b, step, expr, &scope);
+    check.expected = lower(b, step, expr, scope);
     if (check.expected == GEN_NONE)
         return;
     check.constant = gen_is_constant(b->ld->pool, check.expected);
@@ -180,28 +174,39 @@ static void add_check(struct suite_build *b, const struct suite_step *step,
     suite_build_check(b, &check);
 }
 
+static void add_error_check(struct suite_build *b, const char *code)
+{
+    if (!code) {
+        b->reason =
+            arena_printf(b->ld->arena, "no expected error for %s", dialect_name(b->dialect));
+        return;
+    }
+    suite_build_check(b,
+                      &(struct prog_check){.kind = PROG_CHECK_ERROR,
+                                           .expected = GEN_NONE,
+                                           .constant = true,
+                                           .value = value_text(code, (uint32_t)strlen(code))});
+}
+
 static void add_checks(struct suite_build *b, const struct suite_step *step)
 {
     const struct suite_expect *expect = &step->expect;
+    const struct sqltext *sql = step->compiled[b->dialect];
+    struct suite_scope scope = b->scope;
+    struct prog_check check = {.kind = PROG_CHECK_ROWS};
+    scope.pass = ++b->ld->pass;
+    scope.bound = sql->params;
+    scope.bound_count = sql->param_count;
     if (expect->rows)
-        add_check(b, step, (struct prog_check){.kind = PROG_CHECK_ROWS}, expect->rows);
+        add_check(b, step, &scope, check, expect->rows);
+    check.kind = PROG_CHECK_AFFECTED;
     if (expect->affected)
-        add_check(b, step, (struct prog_check){.kind = PROG_CHECK_AFFECTED}, expect->affected);
-    for (uint32_t i = 0; i < expect->value_count; i++)
-        add_check(b, step, (struct prog_check){.kind = PROG_CHECK_VALUE, .column = (uint16_t)i},
-                  expect->values[i]);
-    if (expect->has_error) {
-        const char *code = expect->error[b->dialect];
-        struct prog_check check = {.kind = PROG_CHECK_ERROR,
-                                   .expected = GEN_NONE,
-                                   .constant = true};
-        if (!code)
-            b->reason = arena_printf(b->ld->arena, "no expected error for %s",
-                                     dialect_name(b->dialect));
-        else
-            check.value = value_text(code, (uint32_t)strlen(code));
-        suite_build_check(b, &check);
-    }
+        add_check(b, step, &scope, check, expect->affected);
+    check.kind = PROG_CHECK_VALUE;
+    for (; check.column < expect->value_count; check.column++)
+        add_check(b, step, &scope, check, expect->values[check.column]);
+    if (expect->has_error)
+        add_error_check(b, expect->error[b->dialect]);
 }
 
 static void add_binds(struct suite_build *b, const struct suite_step *step,
@@ -250,12 +255,6 @@ static void build_steps(struct suite_build *b, struct suite_step *const *steps, 
         build_step(b, steps[i]);
 }
 
-static gen_id zero(struct suite_build *b)
-{
-    struct value value = value_int(0);
-    return gen_const(b->ld->pool, &value);
-}
-
 static void build_when(struct suite_build *b, const struct suite_step *step)
 {
     uint32_t test = b->p.op_count;
@@ -265,7 +264,8 @@ static void build_when(struct suite_build *b, const struct suite_step *step)
     if (step->other_count > 0) {
         uint32_t leave = b->p.op_count;
 
-        suite_build_op(b, PROG_BRANCH)->expr = zero(b);
+        struct value zero = value_int(0);
+        suite_build_op(b, PROG_BRANCH)->expr = gen_const(b->ld->pool, &zero);
         b->ops[test].target = b->p.op_count;
         build_steps(b, step->other, step->other_count);
         b->ops[leave].target = b->p.op_count;
@@ -285,8 +285,14 @@ static void build_insert(struct suite_build *b, const struct suite_step *step)
 {
     struct prog_op *op = suite_build_insert(b, step->table, step->rows, &step->where);
     op->repeat = step->times;
-    if (step->first > 0)
+    if (step->first > 0 && b->has_first)
+        suite_build_fault(b, &step->where,
+                          "the inserts of a scenario share one row number: first "
+                          "is given once");
+    if (step->first > 0) {
         b->first_row = step->first;
+        b->has_first = true;
+    }
 }
 
 static void build_kind(struct suite_build *b, const struct suite_step *step)
@@ -321,6 +327,10 @@ static void build_kind(struct suite_build *b, const struct suite_step *step)
 static void build_step(struct suite_build *b, const struct suite_step *step)
 {
     uint32_t first = b->p.op_count;
+    if (suite_over_limits(b->ld)) {
+        suite_build_fault(b, &step->where, "the suite is too large");
+        return;
+    }
     build_kind(b, step);
     if (b->p.op_count == first || step->kind == PROG_BRANCH || step->kind == PROG_PIPE_START)
         return;

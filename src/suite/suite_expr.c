@@ -126,7 +126,7 @@ struct suite_expr *suite_expr_finish(struct suite_loader *ld, struct suite_expr 
         done = try_arguments(ld, e);
     else
         done = suite_expr_lower(ld, e, &(struct suite_scope){0}, why) != GEN_NONE;
-    if (!done)
+    if (!done && !*why)
         *why = take_fault(ld);
     return done ? e : NULL;
 }
@@ -154,6 +154,11 @@ static gen_id lower_name(struct suite_loader *ld, const struct suite_expr *e,
                          const struct suite_scope *scope, const char **why)
 {
     uint32_t index;
+    ld->work += 1 + scope->bound_count + scope->column_count;
+    if (suite_over_limits(ld)) {
+        *why = "the suite is too large";
+        return GEN_NONE;
+    }
     if (e->kind == GEN_VAR) {
         if (!find_name(e->text, scope->vars, scope->var_count, &index))
             return unresolved(ld, why, "variable", e->text);
@@ -186,10 +191,7 @@ static gen_id lower_node(struct suite_loader *ld, struct suite_expr *e,
         if (children[i] == GEN_NONE)
             return GEN_NONE;
     }
-    gen_id id = make_node(ld->pool, e, children);
-    if (id == GEN_NONE)
-        *why = take_fault(ld);
-    return id;
+    return make_node(ld->pool, e, children);
 }
 
 /* An expression used twice in a tree is one node (one draw), and is made once. */
@@ -200,6 +202,8 @@ gen_id suite_expr_lower(struct suite_loader *ld, struct suite_expr *e,
     if (e->id != GEN_NONE && (!open || e->pass == scope->pass))
         return e->id;
     gen_id id = is_name(e) ? lower_name(ld, e, scope, why) : lower_node(ld, e, scope, why);
+    if (id == GEN_NONE && !*why)
+        *why = take_fault(ld);
     if (id == GEN_NONE)
         return GEN_NONE;
     e->id = id;
@@ -218,6 +222,8 @@ struct suite_scope suite_scope_of_table(struct suite_loader *ld,
 struct value suite_tree_value(struct suite_loader *ld, gen_id tree, uint64_t stream,
                               uint64_t row)
 {
+    if (tree == GEN_NONE)
+        return (struct value){0}; /* after a fault */
     uint32_t room = gen_scratch_bytes(ld->pool, tree);
     struct arena *arena = arena_create((size_t)room + 1);
     struct gen_ctx ctx = {.pool = ld->pool,
@@ -238,9 +244,11 @@ struct value suite_tree_value(struct suite_loader *ld, gen_id tree, uint64_t str
 static bool charge_rows(struct suite_loader *ld, uint64_t rows, uint64_t weight,
                         const char **why)
 {
-    ld->count_rows += rows * (1 + weight / WEIGHT_OF_ROW);
-    if (ld->count_rows <= SUITE_COUNT_ROWS_MAX)
+    uint64_t cost = rows * (1 + weight / WEIGHT_OF_ROW);
+    if (cost <= SUITE_COUNT_ROWS_MAX - ld->count_rows) {
+        ld->count_rows += cost;
         return true;
+    }
     *why = "count() and distinct() may run 10,000,000 rows in all (a row of large expressions "
            "counts as several)";
     return false;

@@ -24,6 +24,10 @@ void suite_fault_add(struct suite_loader *ld, const struct suite_place *where, c
     char text[400];
     text_vprint(text, sizeof(text), fmt, args);
     va_end(args);
+    for (char *at = text; *at; at++) { /* names may hold anything */
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    }
     fault->where = *where;
     fault->text = arena_printf(ld->arena, "%s: %s", where->text, text);
     suite_list_add(ld->arena, &ld->faults, fault);
@@ -53,12 +57,13 @@ static size_t distance(const char *a, const char *b)
     return row[b_bytes];
 }
 
-const char *suite_guess(const char *name, const char *const *names)
+const char *suite_guess(const struct suite_loader *ld, const char *name,
+                        const char *const *names)
 {
     const char *best = NULL;
     size_t bytes = strlen(name);
-    size_t nearest = smaller(2, bytes / 2);
-    if (bytes > GUESS_BYTES_MAX)
+    size_t nearest = smaller(2, bytes > 0 ? (bytes - 1) / 2 : 0);
+    if (bytes > GUESS_BYTES_MAX || ld->faults.count >= SUITE_FAULTS_MAX)
         return NULL;
     for (size_t i = 0; names[i]; i++) {
         if (strlen(names[i]) > GUESS_BYTES_MAX)
@@ -98,10 +103,11 @@ bool suite_faults_report(struct suite_loader *ld, struct suite_faults *faults, s
     return err_set(err, ERR_CONFIG, "%s", texts[0]);
 }
 
-bool suite_over_memory(const struct suite_loader *ld)
+bool suite_over_limits(const struct suite_loader *ld)
 {
     size_t bytes = arena_bytes(ld->arena) - ld->arena_start + arena_bytes(ld->scratch);
-    return bytes > SUITE_ARENA_BYTES_MAX;
+    return bytes > SUITE_ARENA_BYTES_MAX || ld->pool->count > SUITE_GENERATORS_MAX ||
+           ld->work > SUITE_WORK_MAX;
 }
 
 static bool is_word(char c, bool first)

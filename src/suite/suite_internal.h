@@ -43,6 +43,8 @@ enum {
 #define SUITE_ROWS_MAX         UINT64_C(1000000000) /* of a table */
 #define SUITE_COUNT_ROWS_MAX   UINT64_C(10000000)   /* run through generators while loading */
 #define SUITE_ARENA_BYTES_MAX  ((size_t)256 << 20)  /* what a suite may take of the arena */
+#define SUITE_GENERATORS_MAX   ((size_t)1000000)    /* nodes; the pool's own limit is 2^20 */
+#define SUITE_WORK_MAX         UINT64_C(300000000)
 #define SUITE_DEADLINE_NS      (UINT64_C(300) * NS_PER_S)
 
 struct suite_place {
@@ -112,6 +114,7 @@ struct suite_table_def {
 struct suite_bind {
     const char *name;
     struct suite_expr *expr;
+    bool used; /* named in the SQL of a dialect */
 };
 
 struct suite_save {
@@ -139,7 +142,7 @@ struct suite_step {
     struct suite_sql sql;
     const struct sqltext *compiled[DIALECT_COUNT];
     bool direct;
-    const struct suite_bind *binds;
+    struct suite_bind *binds; /* sorted by name */
     uint32_t bind_count;
     struct suite_expect expect;
     const struct suite_save *saves;
@@ -225,6 +228,7 @@ struct suite_loader {
     struct suite_def *def;    /* of the file itself */
     uint64_t hash;
     uint64_t count_rows; /* run through generators so far */
+    uint64_t work;       /* looking up names */
     uint32_t pass;
     uint32_t scenario_count, step_count;
     bool usage;      /* err is an ERR_USAGE, nothing else counts */
@@ -234,13 +238,15 @@ struct suite_loader {
 /* ---- faults (suite_fault.c) */
 void suite_fault_add(struct suite_loader *ld, const struct suite_place *where, const char *fmt,
                      ...) PRINTF_LIKE(3, 4);
-/* The one of `names` (NULL-terminated) that looks most like it, or NULL. */
-const char *suite_guess(const char *name, const char *const *names);
+/* The one of `names` (NULL-terminated) that looks most like it, or NULL; also NULL when there
+ * are so many faults that the next is dropped. */
+const char *suite_guess(const struct suite_loader *ld, const char *name,
+                        const char *const *names);
 /* Sorted by file and line; sets *faults and err. */
 bool suite_faults_report(struct suite_loader *ld, struct suite_faults *faults, struct err *err);
 
-/* Has the suite taken more memory than it may? */
-bool suite_over_memory(const struct suite_loader *ld);
+/* Has the suite taken more memory, generators or work than it may? */
+bool suite_over_limits(const struct suite_loader *ld);
 
 /* A letter or _, then letters, digits and _, at most 63 bytes. */
 bool suite_is_identifier(const char *name);

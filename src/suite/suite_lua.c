@@ -7,14 +7,14 @@
 #include <time.h>
 
 /* A backstop for what neither instructions nor memory count, as comparing long texts. */
-#define CPU_NS_MAX (UINT64_C(5) * NS_PER_S)
+#define CPU_NS_MAX (UINT64_C(2) * NS_PER_S)
 
 #define MEMORY_BYTES_MAX ((size_t)64 << 20)
 #define INSTRUCTIONS_MAX UINT64_C(50000000)
 
 enum { HOOK_EVERY = 1000, BYTES_OF_UNIT = 64 };
 
-static uint64_t cpu_ns(void)
+uint64_t suite_lua_cpu_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -45,10 +45,12 @@ static void *allocate(void *context, void *old, size_t old_bytes, size_t bytes)
 
 static void count_instructions(lua_State *lua, lua_Debug *info)
 {
+    struct suite_sandbox *sandbox = suite_sandbox(lua);
     (void)info;
-    if (cpu_ns() > suite_sandbox(lua)->cpu_deadline_ns)
-        luaL_error(lua, "stopped after 5 s of CPU time");
-    suite_lua_charge(lua, HOOK_EVERY);
+    if (suite_lua_cpu_ns() > sandbox->cpu_deadline_ns)
+        suite_lua_stop(lua, 0, "stopped after 2 s of CPU time");
+    if (!suite_lua_spend(lua, HOOK_EVERY))
+        suite_lua_stop(lua, 0, sandbox->shown);
 }
 
 void suite_lua_run(lua_State *lua, const struct suite_chunk *chunk)
@@ -87,17 +89,23 @@ static void add_lua_fault(lua_State *lua, const struct suite_chunk *chunk)
     const char *text = "an error that is not text";
     if (lua_type(lua, -1) == LUA_TSTRING)
         text = lua_tostring(lua, -1);
+    char *message;
     bool placed = false;
     for (size_t i = 0; i < ld->chunks.count; i++) {
         const char *name = ((const struct suite_chunk *)ld->chunks.items[i])->name;
         placed |= slice_starts(slice_of(text), name);
     }
     if (sandbox->out_of_memory)
-        fault->text = arena_printf(ld->arena, "%s: needs more than %zu MiB of memory",
-                                   chunk->name, sandbox->bytes_max >> 20);
+        message = arena_printf(ld->arena, "%s: needs more than %zu MiB of memory", chunk->name,
+                               sandbox->bytes_max >> 20);
     else
-        fault->text = arena_printf(ld->arena, "%s%s%.380s", placed ? "" : chunk->name,
-                                   placed ? "" : ": ", text);
+        message = arena_printf(ld->arena, "%s%s%.380s", placed ? "" : chunk->name,
+                               placed ? "" : ": ", text);
+    for (char *at = message; *at; at++) {
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = ' ';
+    }
+    fault->text = message;
     fault->where = (struct suite_place){.text = fault->text, .chunk = UINT32_MAX};
     suite_list_add(ld->arena, &ld->faults, fault);
 }
@@ -110,7 +118,7 @@ bool suite_run_lua(struct suite_loader *ld, const struct suite_chunk *chunk)
         .chunk = chunk,
         .bytes_max = options->memory_bytes_max ? options->memory_bytes_max : MEMORY_BYTES_MAX,
         .spent_max = options->instructions_max ? options->instructions_max : INSTRUCTIONS_MAX,
-        .cpu_deadline_ns = cpu_ns() + CPU_NS_MAX};
+        .cpu_deadline_ns = suite_lua_cpu_ns() + CPU_NS_MAX};
     lua_State *lua = lua_newstate(allocate, &sandbox);
     if (!lua) {
         struct suite_place where = {.text = chunk->name};

@@ -74,7 +74,7 @@ static int finish(struct draft *d)
     if (!d->bad)
         made = suite_expr_finish(ld, d->expr, &why);
     if (!d->bad && !made)
-        suite_lua_fault(d->lua, "%s: %s", d->name, why);
+        suite_lua_fault_in(d->lua, d->name, why);
     if (!made) {
         struct value one = value_int(1);
         made = suite_expr_const(ld, &one);

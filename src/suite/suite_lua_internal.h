@@ -69,6 +69,8 @@ const char *suite_lua_describe(lua_State *lua, int index);
 /* The place of the innermost Lua function that runs. */
 struct suite_place suite_lua_place(lua_State *lua);
 void suite_lua_fault(lua_State *lua, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* "function: why", or why alone when it begins with the name. */
+void suite_lua_fault_in(lua_State *lua, const char *function, const char *why);
 /* A Lua error when the suite has taken too much of the arena; at the start of constructors. */
 void suite_lua_check_memory(lua_State *lua);
 /* A string without NUL, copied to the arena; else NULL. */
@@ -123,6 +125,10 @@ void **suite_spec_boxes(const struct suite_spec *spec, lua_Integer first, enum s
 void suite_lua_libraries(lua_State *lua);
 /* Counts work that no instruction counts; a Lua error beyond the limit. */
 void suite_lua_charge(lua_State *lua, uint64_t units);
+/* The same without the error: false, with its text in the sandbox's `shown`. */
+bool suite_lua_spend(lua_State *lua, uint64_t units);
+/* A Lua error at the line that runs at this level of the stack. */
+void suite_lua_stop(lua_State *lua, int level, const char *why);
 
 /* ---- constructors; each registers its own globals */
 void suite_lua_generators(lua_State *lua); /* suite_lua_gen.c */
@@ -141,7 +147,6 @@ bool suite_lua_comparison(const char *text, enum gen_operator *op);
 /* The parts of a scenario that is one statement, and of `execute` (suite_lua_step.c). */
 struct suite_step *suite_step_new(struct suite_spec *spec, enum prog_kind kind);
 void suite_step_statement(struct suite_spec *spec, struct suite_step *step);
-const struct suite_bind *suite_step_binds(struct suite_spec *spec, uint32_t *count);
 /* growth may be NULL: it does not belong there. */
 void suite_step_expect(struct suite_spec *spec, struct suite_expect *expect,
                        struct suite_scenario *growth);
@@ -154,6 +159,10 @@ struct suite_step *const *suite_step_list(struct suite_spec *spec, lua_Integer f
 struct suite_scenario_def *suite_scenario_again(lua_State *lua, int maker);
 /* ping { "name", ... } is a scenario, ping { } a step (suite_lua_scenario.c). */
 int suite_lua_ping_scenario(lua_State *lua);
+
+/* CPU time of this thread. Native work that has its own limit gives its time back to
+ * cpu_deadline_ns. */
+uint64_t suite_lua_cpu_ns(void);
 
 /* Loads and runs a chunk; its result is pushed. A Lua error when it cannot. */
 void suite_lua_run(lua_State *lua, const struct suite_chunk *chunk);

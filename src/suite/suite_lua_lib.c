@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "suite/suite_lua_internal.h"
 
 #include <stdlib.h>
@@ -11,13 +12,29 @@
 
 enum { REPEAT_BYTES_MAX = 1 << 20, SORT_MAX = 100000, BYTES_OF_UNIT = 64 };
 
-void suite_lua_charge(lua_State *lua, uint64_t units)
+void suite_lua_stop(lua_State *lua, int level, const char *why)
+{
+    luaL_where(lua, level);
+    lua_pushstring(lua, why);
+    lua_concat(lua, 2);
+    lua_error(lua);
+}
+
+bool suite_lua_spend(lua_State *lua, uint64_t units)
 {
     struct suite_sandbox *sandbox = suite_sandbox(lua);
     sandbox->spent += units;
     if (sandbox->spent > sandbox->spent_max)
-        luaL_error(lua, "stopped after %I instructions: an endless loop?",
-                   (LUAI_UACINT)sandbox->spent_max);
+        text_print(sandbox->shown, sizeof(sandbox->shown),
+                   "stopped after %llu instructions: an endless loop?",
+                   (unsigned long long)sandbox->spent_max);
+    return sandbox->spent <= sandbox->spent_max;
+}
+
+void suite_lua_charge(lua_State *lua, uint64_t units)
+{
+    if (!suite_lua_spend(lua, units))
+        suite_lua_stop(lua, 1, suite_sandbox(lua)->shown);
 }
 
 static uint64_t cost_of(lua_State *lua, int index)
@@ -53,6 +70,17 @@ static int table_insert(lua_State *lua)
 static int table_remove(lua_State *lua)
 {
     suite_lua_charge(lua, lua_gettop(lua) > 1 ? 1 + cost_of(lua, 1) : 1);
+    return call_original(lua);
+}
+
+/* Bounded by what Lua's stack takes. */
+static int table_unpack(lua_State *lua)
+{
+    lua_Integer first = luaL_optinteger(lua, 2, 1);
+    lua_Integer last = luaL_opt(lua, luaL_checkinteger, 3, (lua_Integer)cost_of(lua, 1));
+    if (last >= first && (uint64_t)last - (uint64_t)first > SORT_MAX)
+        return luaL_error(lua, "table.unpack: at most %d elements", SORT_MAX);
+    suite_lua_charge(lua, last >= first ? 1 + (uint64_t)(last - first) : 1);
     return call_original(lua);
 }
 
@@ -188,7 +216,7 @@ static int unknown_global(lua_State *lua)
         if (lua_type(lua, -1) == LUA_TSTRING)
             names[count++] = lua_tostring(lua, -1);
     }
-    const char *guess = suite_guess(name, names);
+    const char *guess = suite_guess(suite_loader(lua), name, names);
     return luaL_error(lua, "unknown name '%s'%s%s%s", name, guess ? "; did you mean '" : "",
                       guess ? guess : "", guess ? "'?" : "");
 }
@@ -259,7 +287,7 @@ static void add_table_and_pairs(lua_State *lua)
         {"insert", table_insert},
         {"remove", table_remove},
         {"concat", charged     },
-        {"unpack", charged     },
+        {"unpack", table_unpack},
         {"sort",   table_sort  },
         {NULL,     NULL        },
     };

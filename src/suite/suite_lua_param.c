@@ -329,7 +329,7 @@ static int get_param(lua_State *lua)
         const char *names[SUITE_PARAMS_MAX + 1] = {0};
         for (size_t i = 0; i < ld->params.count; i++)
             names[i] = ((const struct suite_param_def *)ld->params.items[i])->p.name;
-        const char *guess = suite_guess(name, names);
+        const char *guess = suite_guess(ld, name, names);
         return luaL_error(lua, "unknown parameter '%s'%s%s%s", name,
                           guess ? "; did you mean '" : "", guess ? guess : "",
                           guess ? "'?" : "");

@@ -50,7 +50,7 @@ static void check_field(const struct suite_spec *spec, const char *const *fields
     const char *key = lua_tostring(spec->lua, -2);
     if (is_field(key, fields))
         return;
-    const char *guess = suite_guess(key, fields);
+    const char *guess = suite_guess(spec->ld, key, fields);
     suite_spec_fault(spec, "unknown field '%.40s'%s%s%s", key, guess ? "; did you mean '" : "",
                      guess ? guess : "", guess ? "'?" : "");
 }
@@ -284,7 +284,7 @@ static void put_dialect(const struct suite_spec *spec, const char *key,
     const char *text = suite_lua_text(lua, -1);
     bool is_default = strcmp(name, "default") == 0;
     if (!is_default && !dialect_parse(slice_of(name), &dialect)) {
-        const char *guess = suite_guess(name, known);
+        const char *guess = suite_guess(spec->ld, name, known);
         suite_spec_fault(spec, "%s: unknown dialect '%.40s'%s%s%s", key, name,
                          guess ? "; did you mean '" : "", guess ? guess : "",
                          guess ? "'?" : "");

@@ -31,14 +31,30 @@ struct suite_step *suite_step_new(struct suite_spec *spec, enum prog_kind kind)
 }
 
 /* ---- a statement */
-const struct suite_bind *suite_step_binds(struct suite_spec *spec, uint32_t *count)
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct suite_bind *)a)->name, ((const struct suite_bind *)b)->name);
+}
+
+static size_t count_fields(lua_State *lua, int index)
+{
+    size_t count = 0;
+    for (lua_pushnil(lua); lua_next(lua, index); lua_pop(lua, 1))
+        count++;
+    return count;
+}
+
+static struct suite_bind *read_binds(struct suite_spec *spec, uint32_t *count)
 {
     lua_State *lua = spec->lua;
     struct suite_spec inner;
     *count = 0;
     if (!suite_spec_enter(spec, "bind", NULL, 0, &inner))
         return NULL;
-    struct suite_bind *binds = arena_array(spec->ld->arena, struct suite_bind, SUITE_BINDS_MAX);
+    size_t room = count_fields(lua, inner.index);
+    if (room > SUITE_BINDS_MAX)
+        luaL_error(lua, "bind: more than %d parameters", SUITE_BINDS_MAX);
+    struct suite_bind *binds = arena_array(spec->ld->arena, struct suite_bind, room);
     lua_pushnil(lua);
     while (lua_next(lua, inner.index)) {
         const char *name = suite_lua_text(lua, -2);
@@ -49,11 +65,13 @@ const struct suite_bind *suite_step_binds(struct suite_spec *spec, uint32_t *cou
             suite_spec_fault(spec,
                              "bind: %s: expected a generator, number, text or boolean, got %s",
                              name, suite_lua_describe(lua, -1));
-        else if (*count < SUITE_BINDS_MAX)
-            binds[(*count)++] = (struct suite_bind){name, expr};
+        else
+            binds[(*count)++] = (struct suite_bind){name, expr, false};
         lua_pop(lua, 1);
     }
     lua_pop(lua, 1);
+    if (*count > 1)
+        qsort(binds, *count, sizeof(*binds), by_name);
     return binds;
 }
 
@@ -177,7 +195,7 @@ void suite_step_statement(struct suite_spec *spec, struct suite_step *step)
     suite_spec_choice(spec, "depth", depths, &depth);
     step->depth = (enum prog_depth)depth;
     suite_spec_flag(spec, "direct", &step->direct);
-    step->binds = suite_step_binds(spec, &step->bind_count);
+    step->binds = read_binds(spec, &step->bind_count);
     if (step->direct && step->bind_count > 0)
         suite_spec_fault(spec, "a direct statement has no bind");
     read_saves(spec, step);

@@ -158,7 +158,7 @@ static const char *guess_scenario(struct suite_loader *ld, const struct suite_de
     const char **names = arena_array(ld->arena, const char *, def->scenarios.count + 1);
     for (size_t i = 0; i < def->scenarios.count; i++)
         names[i] = ((const struct suite_scenario_def *)def->scenarios.items[i])->s.name;
-    return suite_guess(name, names);
+    return suite_guess(ld, name, names);
 }
 
 static void apply_override(lua_State *lua, struct suite_def *def, const struct override *over)

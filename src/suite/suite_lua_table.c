@@ -168,7 +168,8 @@ static const struct suite_column *find_column(lua_State *lua, const char *functi
             return &def->table.columns[*index];
         names[*index] = def->table.columns[*index].name;
     }
-    const char *guess = suite_guess(name, names);
+    suite_lua_charge(lua, 1000);
+    const char *guess = suite_guess(suite_loader(lua), name, names);
     suite_lua_fault(lua, "%s: table '%s' has no column '%.63s'%s%s%s", function,
                     def->table.name, name, guess ? "; did you mean '" : "", guess ? guess : "",
                     guess ? "'?" : "");
@@ -180,7 +181,7 @@ static struct suite_expr *finish(lua_State *lua, const char *function, struct su
     const char *why = NULL;
     struct suite_expr *made = suite_expr_finish(suite_loader(lua), expr, &why);
     if (!made)
-        suite_lua_fault(lua, "%s: %s", function, why);
+        suite_lua_fault_in(lua, function, why);
     return made;
 }
 
@@ -236,14 +237,21 @@ static int push_figure(lua_State *lua, const char *function, bool good, uint64_t
                        const char *why)
 {
     if (!good && why)
-        suite_lua_fault(lua, "%s: %s", function, why);
+        suite_lua_fault_in(lua, function, why);
     lua_pushinteger(lua, good ? (lua_Integer)figure : 1);
     return 1;
+}
+
+/* Rows have their own limit: the time that they took does not count. */
+static void give_back(lua_State *lua, uint64_t since_ns)
+{
+    suite_sandbox(lua)->cpu_deadline_ns += suite_lua_cpu_ns() - since_ns;
 }
 
 static int call_count(lua_State *lua)
 {
     suite_lua_check_memory(lua);
+    uint64_t start_ns = suite_lua_cpu_ns();
     const struct suite_table_def *def = table_argument(lua, "count");
     struct suite_expr *predicate = NULL;
     const char *why = NULL;
@@ -254,12 +262,14 @@ static int call_count(lua_State *lua)
         good = predicate != NULL;
     }
     good = good && suite_table_count(suite_loader(lua), def, predicate, &count, &why);
+    give_back(lua, start_ns);
     return push_figure(lua, "count", good, count, why);
 }
 
 static int call_distinct(lua_State *lua)
 {
     suite_lua_check_memory(lua);
+    uint64_t start_ns = suite_lua_cpu_ns();
     const struct suite_table_def *def = table_argument(lua, "distinct");
     struct suite_expr *expr = def ? column_argument(lua, "distinct", def, 2) : NULL;
     struct suite_expr *predicate = NULL;
@@ -271,6 +281,7 @@ static int call_distinct(lua_State *lua)
         good = predicate != NULL;
     }
     good = good && suite_table_distinct(suite_loader(lua), def, expr, predicate, &count, &why);
+    give_back(lua, start_ns);
     return push_figure(lua, "distinct", good, count, why);
 }
 

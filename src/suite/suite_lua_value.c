@@ -27,7 +27,10 @@ static const char *const kind_names[SUITE_BOX_COUNT] = {
 void suite_box_kinds(lua_State *lua)
 {
     for (unsigned i = 0; i < SUITE_BOX_COUNT; i++) {
-        luaL_newmetatable(lua, kind_names[i]);
+        const char *name = kind_names[i];
+        luaL_newmetatable(lua, name);
+        lua_pushstring(lua, strncmp(name, "a ", 2) == 0 ? name + 2 : name);
+        lua_setfield(lua, -2, "__name"); /* Lua's messages add an article */
         lua_pop(lua, 1);
     }
 }
@@ -133,10 +136,19 @@ void suite_lua_fault(lua_State *lua, const char *fmt, ...)
     suite_fault_add(suite_loader(lua), &where, "%s", text);
 }
 
+void suite_lua_fault_in(lua_State *lua, const char *function, const char *why)
+{
+    bool named = slice_starts(slice_of(why), function);
+    suite_lua_fault(lua, "%s%s%s", named ? "" : function, named ? "" : ": ", why);
+}
+
 void suite_lua_check_memory(lua_State *lua)
 {
-    if (suite_over_memory(suite_loader(lua)))
-        luaL_error(lua, "the suite needs more than 256 MiB");
+    const struct suite_loader *ld = suite_loader(lua);
+    if (suite_over_limits(ld))
+        luaL_error(lua, "the suite is too large (256 MiB, a million generators)");
+    if (ld->faults.count >= SUITE_FAULTS_MAX)
+        luaL_error(lua, "more than %d faults", SUITE_FAULTS_MAX);
 }
 
 const char *suite_lua_text(lua_State *lua, int index)

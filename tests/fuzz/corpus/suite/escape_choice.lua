@@ -1,0 +1,1 @@
+local s = ("x"):rep(1 << 20) local t = {} for i = 1, 1000 do t[i] = s end while true do choice(t) end

@@ -1,0 +1,1 @@
+local t <close> = 5

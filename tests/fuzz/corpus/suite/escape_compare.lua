@@ -1,0 +1,1 @@
+local a = ("x"):rep(1 << 19) .. 1 local b = ("x"):rep(1 << 19) .. 1 while true do local c = a == b end

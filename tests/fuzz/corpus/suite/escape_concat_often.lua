@@ -1,0 +1,1 @@
+local s = ("x"):rep(1 << 19) for i = 1, 1e9 do local t = s .. i end

@@ -1,0 +1,1 @@
+local t = table { "t", rows = 1e9, column { "a", "INT", row } } while true do count(t, "a", ">", 1) end

@@ -1,0 +1,1 @@
+local x = row for i = 1, 1000 do x = x + x end

@@ -1,0 +1,1 @@
+for i = 1, 1e18 do end

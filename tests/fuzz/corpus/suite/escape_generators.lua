@@ -1,0 +1,1 @@
+for i = 1, 1e9 do uniform(1, i) end

@@ -1,0 +1,1 @@
+return suite { "x", extend "../../../../etc/passwd.lua" }

@@ -1,0 +1,1 @@
+local s = string.find(("a"):rep(100000), ".-.-.-.-b")

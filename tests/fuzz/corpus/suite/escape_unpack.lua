@@ -1,0 +1,1 @@
+while true do table.unpack({}, 1, 900000) end

@@ -1,0 +1,1 @@
+local t = table { "t", rows = 1e7, column { "a", "TEXT", text(1 << 20) } } for i = 1, 1e9 do value_at(t, "a", i) end

@@ -1,0 +1,1 @@
+return suite { "override", extend "point", override { "point", samples = 3, sql = "SELECT value FROM items WHERE id = :id + 0" }, scenario { "more", sql = "SELECT 1" } }

@@ -1,0 +1,21 @@
+local p = params { users = integer { 1000, min = 100, max = 10000, quick = 200, help = "rows" }, mode = text { "a" },
+  rate = number { 1.5, min = 0 }, on = boolean { true }, plain = 5 }
+local users = table { "users", rows = p.users,
+  column { "id", "INTEGER PRIMARY KEY", sequence(1) },
+  column { "name", "VARCHAR(64)", format("user%d", row) },
+  column { "age", { sqlite = "INT", default = "INTEGER" }, modulo(row, 100) },
+  column { "twice", "INTEGER", col "age" * 2 },
+  column { "pay", "TEXT", text(64, 50) } }
+return suite { "sketch", summary = "s",
+  create { "create", users },
+  load { "load", users, batch = 7, commit = 100 },
+  ping { "ping", samples = 3 },
+  scenario { "point", sql = "SELECT name FROM users WHERE id = :id", bind = { id = uniform(1, p.users) },
+    clients = { 1, 4 }, per_client = 10, expect = { rows = 1, value = at(users, "name", bound "id") } },
+  scenario { "old", sql = "SELECT 1 FROM users WHERE age > 90", expect = { rows = count(users, "age", ">", 90) } },
+  scenario { "steps", warmup = 0, samples = 1, steps = { begin { phase = "begin" },
+      insert { users, times = 5, first = 1001, phase = "insert" },
+      execute { sql = "SELECT id FROM users WHERE id = :x", bind = { x = var "v" }, save = { v = 1 } },
+      assign { "v", var "v" + 1 }, when { is(var "v", ">", 3), pause { "1ms" }, otherwise = { mark { "m" } } },
+      pipeline { execute { "SELECT 1" }, execute { "SELECT 2" } }, commit { phase = "commit" } } },
+  relation { "r", a = "old", b = { "point", clients = 4 }, differs = "all" } }
