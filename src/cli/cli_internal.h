@@ -52,6 +52,8 @@ int cmd_fill(struct cli *cli, int argc, char **argv);
 
 /* "dbdyno: TEXT" on stderr; returns the exit code of the error's kind. */
 int cli_fail(const struct err *err);
+/* The same for a run: one that a signal has ended exits by that signal's number. */
+int cli_fail_run(const struct err *err);
 /* The same for a mistake in the command line, with where to read more; returns CLI_USAGE.
  * `command` may be NULL. */
 int cli_usage(const char *command, const char *fmt, ...) PRINTF_LIKE(2, 3);

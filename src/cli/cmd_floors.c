@@ -70,7 +70,7 @@ int cmd_floors(struct cli *cli, int argc, char **argv)
     cli_progress_end(&progress);
     run_finish_process();
     if (!measured)
-        return cli_fail(&err);
+        return cli_fail_run(&err);
     int printed = print_floors(&floors, record);
     int code = run_exit_code(record, sig_pending());
     return code != CLI_FINE ? code : printed;

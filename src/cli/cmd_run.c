@@ -92,7 +92,7 @@ int cli_run_measure(const struct cli_run *run, const struct cli_plan *plan)
     cli_progress_end(&progress);
     run_finish_process();
     if (!measured)
-        return cli_fail(&err);
+        return cli_fail_run(&err);
     if (!record_write(record, run->out, &err)) {
         save_elsewhere(run, record, &err);
         written = CLI_SYSTEM;

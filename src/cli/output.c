@@ -1,5 +1,6 @@
 #include "cli/cli_internal.h"
 #include "driver/driver.h"
+#include "os/sig.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -15,6 +16,13 @@ int cli_fail(const struct err *err)
 {
     write_line(err->text);
     return err_exit_code(err->kind);
+}
+
+int cli_fail_run(const struct err *err)
+{
+    int code = cli_fail(err);
+    int number = sig_pending();
+    return err->kind == ERR_CANCELLED && number != 0 ? CLI_SIGNAL + number : code;
 }
 
 int cli_usage(const char *command, const char *fmt, ...)

@@ -40,6 +40,8 @@ def interrupt(place, number, after_s):
 
 with lib_cli.place() as here:
     here.write("long.lua", lib_cli.LONG)
+    for step in range(10):  # about where the run begins
+        interrupt(here, signal.SIGTERM, 0.003 * step)
     for turn in range(TRIES):
         chosen = signal.SIGINT if turn % 4 else signal.SIGTERM
         interrupt(here, chosen, draw.uniform(0, 3) ** 2 / 3)
