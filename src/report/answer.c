@@ -89,7 +89,7 @@ static bool is_point_read(const struct rows *rows, const struct row *row)
         if (!cell_stat(row->cells[t], "rows", "value", &count) || count < 1 || count > 1 ||
             !cell_time(row->cells[t], &ns))
             return false;
-        if (cell_stat(row->cells[t], "affected", "value", &affected) && affected > 0)
+        if (cell_affected(row->cells[t], &affected) && affected > 0)
             return false;
         have++;
     }

@@ -29,6 +29,16 @@ bool cell_time(const struct rec_cell *cell, double *ns)
     return cell_stat(cell, "service_ns", n < 3 ? "mean" : "p50", ns);
 }
 
+bool cell_affected(const struct rec_cell *cell, double *rows)
+{
+    double all, n;
+    if (!cell_stat(cell, "affected", "value", &all))
+        return false;
+    bool counted = cell_stat(cell, "service_ns", "n", &n) && n >= 1;
+    *rows = counted ? all / n : all;
+    return true;
+}
+
 static void print_count(char *buffer, size_t room, double value)
 {
     if (fabs(value) < 9e15)

@@ -88,7 +88,7 @@ static bool figure_has_form(const struct figure_name *name, struct slice text,
     }
     if (metric_ends(name, "_cores")) {
         *expected = "cores such as \"0.93 cores\"";
-        return has_unit(text, cores);
+        return has_unit(text, cores) || is_number(text);
     }
     /* The unit of any other metric is not known here. */
     struct slice head, tail;

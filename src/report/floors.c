@@ -104,9 +104,8 @@ static bool commit_time(const struct row *row, bool has_phases, size_t target, d
         *ns = 1e9 / rate;
         return true;
     }
-    return row->kind == ROW_TIME && !has_phases &&
-           cell_stat(cell, "affected", "value", &affected) && affected >= 1 && affected <= 1 &&
-           cell_time(cell, ns);
+    return row->kind == ROW_TIME && !has_phases && cell_affected(cell, &affected) &&
+           affected >= 1 && affected <= 1 && cell_time(cell, ns);
 }
 
 static const char *commit_cell(struct pen *pen, double ns, const struct rec_floor *floor)

@@ -99,6 +99,9 @@ bool cell_has_result(const struct rec_cell *cell);
 bool cell_time(const struct rec_cell *cell, double *ns);
 bool cell_stat(const struct rec_cell *cell, const char *metric, const char *stat, double *out);
 
+/* Rows that one execution affects on average; the metric counts those of all executions. */
+bool cell_affected(const struct rec_cell *cell, double *rows);
+
 /* Four significant digits, no unit: "3.120" "45.20" "1,210". */
 void figure_print(char *buffer, size_t room, enum unit unit, double ns);
 

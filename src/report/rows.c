@@ -30,10 +30,14 @@ static void find_targets(struct arena *arena, const struct record *record, struc
         (void)target_index(arena, rows, or_dash(record->cells[i].target), &room);
 }
 
+/* A parameter of the cell, or a metric that says the same. */
 static int64_t whole_param(const struct rec_cell *cell, const char *name)
 {
     const struct value *value = rec_pairs_find(&cell->params, name);
-    return value && value->type == VALUE_INT ? value->as.i : 0;
+    if (value)
+        return value->type == VALUE_INT ? value->as.i : 0;
+    const struct rec_metric *metric = rec_cell_metric(cell, name);
+    return metric && !metric->distribution && !metric->real_value ? metric->value : 0;
 }
 
 /* The scenario and those parameters that have no column of their own. */

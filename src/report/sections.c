@@ -43,10 +43,23 @@ static void add_duration(struct text *line, const char *what, const struct rec_n
     text_addf(line, ", %s %s", what, shown);
 }
 
+/* Without what follows the number in "PostgreSQL 15.18 (Debian …) on x86_64 …, compiled by …".
+ */
+static void add_version(struct text *line, const char *version)
+{
+    const char *bracket = strstr(version, " ("), *on = strstr(version, " on ");
+    size_t bytes = strlen(version);
+    if (bracket)
+        bytes = (size_t)(bracket - version);
+    if (on && (size_t)(on - version) < bytes)
+        bytes = (size_t)(on - version);
+    text_add_slice(line, (struct slice){version, bytes});
+}
+
 static void show_target(struct pen *pen, const struct rec_target *target)
 {
     struct text line = new_text(pen);
-    text_add(&line, or_dash(target->server_version ? target->server_version : target->kind));
+    add_version(&line, or_dash(target->server_version ? target->server_version : target->kind));
     if (target->client_version && target->client_version[0])
         text_addf(&line, ", %s", target->client_version);
     if (target->address)
@@ -127,7 +140,7 @@ void part_failures(struct pen *pen)
 /* ---- CPU and memory ---- */
 
 struct usage {
-    double client_cores, server_cores, client_bytes;
+    double client_cores, server_cores, client_bytes, server_bytes;
     const struct rec_cell *client_cell, *server_cell;
     const char *server_unknown;
 };
@@ -146,7 +159,12 @@ static void look_at_usage(const struct rec_cell *cell, struct usage *usage)
     if (cell_stat(cell, "client_peak_resident_bytes", "value", &figure) &&
         figure > usage->client_bytes)
         usage->client_bytes = figure;
+    if (cell_stat(cell, "server_resident_bytes", "value", &figure) &&
+        figure > usage->server_bytes)
+        usage->server_bytes = figure;
     const struct rec_metric *server = rec_cell_metric(cell, "server_cores");
+    if (!server)
+        server = rec_cell_metric(cell, "server_cpu_ns");
     if (server && server->unavailable)
         usage->server_unknown = server->unavailable;
 }
@@ -181,8 +199,10 @@ static void show_usage(struct pen *pen, const struct rec_target *target,
         text_addf(&line, "%sserver CPU not known: %s", gap, usage->server_unknown);
         gap = ", ";
     }
-    if (target->peak_resident_bytes.known) {
-        figure_glued(shown, sizeof(shown), "bytes", (double)target->peak_resident_bytes.value);
+    double peak = target->peak_resident_bytes.known ? (double)target->peak_resident_bytes.value
+                                                    : usage->server_bytes;
+    if (peak > 0) {
+        figure_glued(shown, sizeof(shown), "bytes", peak);
         text_addf(&line, "%s%s%s resident", gap, usage->server_cell ? "" : "server ", shown);
     }
     pen_wrap(pen, target_lead(pen, or_dash(target->label)), line.at);

@@ -83,14 +83,20 @@ static const char *metric_of(const struct view *view, const struct column *colum
     return rows ? "rows_per_s" : column->metric;
 }
 
+/* Of all executions. */
+static bool total_time(const struct rec_cell *cell, double *ns)
+{
+    return cell_stat(cell, "wall_ns", "value", ns) || cell_time(cell, ns);
+}
+
 static bool figure_of(const struct view *view, const struct column *column,
                       const struct rec_cell *cell, double *out)
 {
     double n;
     if (column->bit == SHOW_TIME)
         return cell_time(cell, out);
-    if (column->bit == SHOW_TOTAL && !cell_stat(cell, "wall_ns", "value", out))
-        return cell_time(cell, out);
+    if (column->bit == SHOW_TOTAL)
+        return total_time(cell, out);
     if (column->bit == SHOW_MAX && cell_stat(cell, "service_ns", "n", &n) && n < 2)
         return false; /* it is the time itself */
     return cell_stat(cell, metric_of(view, column), column->stat, out);
@@ -199,7 +205,8 @@ static const char *rows_of(const struct view *view, const struct row *row)
         double count, affected;
         const struct rec_cell *cell = row->cells[t];
         bool known = cell_stat(cell, "rows", "value", &count);
-        bool wrote = cell_stat(cell, "affected", "value", &affected);
+        bool wrote = view->kind == ROW_LOAD ? cell_stat(cell, "affected", "value", &affected)
+                                            : cell_affected(cell, &affected);
         if (wrote && (!known || count <= 0)) {
             count = affected;
             known = true;
@@ -369,10 +376,10 @@ static void survey_cell(struct view *view, const struct rec_cell *cell, double *
         if (figure_of(view, &columns[c], cell, &ns))
             view->known |= columns[c].bit;
     }
+    if (view->kind == ROW_LOAD && total_time(cell, &ns) && !cell->phase && ns < *least)
+        *least = ns;
     if (!cell_time(cell, &ns))
         return;
-    if (!cell->phase && ns < *least)
-        *least = ns;
     view->stopped |= is(cell->verdict, "interrupted");
     view->unfit |= is(cell->verdict, "invalid");
 }
