@@ -7,7 +7,7 @@
 #include <time.h>
 
 /* A backstop for what neither instructions nor memory count, as comparing long texts. */
-#define CPU_NS_MAX (UINT64_C(2) * NS_PER_S)
+#define CPU_NS_MAX (UINT64_C(1500) * NS_PER_MS)
 
 #define MEMORY_BYTES_MAX ((size_t)64 << 20)
 #define INSTRUCTIONS_MAX UINT64_C(50000000)
@@ -48,7 +48,7 @@ static void count_instructions(lua_State *lua, lua_Debug *info)
     struct suite_sandbox *sandbox = suite_sandbox(lua);
     (void)info;
     if (suite_lua_cpu_ns() > sandbox->cpu_deadline_ns)
-        suite_lua_stop(lua, 0, "stopped after 2 s of CPU time");
+        suite_lua_stop(lua, 0, "stopped after 1.5 s of CPU time");
     if (!suite_lua_spend(lua, HOOK_EVERY))
         suite_lua_stop(lua, 0, sandbox->shown);
 }

@@ -152,7 +152,7 @@ static void length_is_bounded(void **state)
     (void)state;
     struct arena *arena = arena_create(1 << 20);
     struct text sql;
-    text_init(&sql, arena, 2 * SQLTEXT_BYTES_MAX);
+    text_init(&sql, arena, (size_t)2 * SQLTEXT_BYTES_MAX);
     text_add_many(&sql, ' ', SQLTEXT_BYTES_MAX + 1);
     struct sqltext out;
     struct err err;
