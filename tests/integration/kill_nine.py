@@ -25,6 +25,8 @@ def main():
             left = folder.wait_clean(20)
             stand.check(running, f"killed after {seconds:.2f} s with {len(servers)} processes")
             stand.check(not left, f"nothing is left ({left})")
+            # Else the check would find nothing because it sees nothing.
+            stand.check(servers or seconds < 2, f"servers ran when it was killed: {len(servers)}")
 
 
 main()

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-DBDYNO = os.environ["DBDYNO"]
+DBDYNO = os.path.abspath(os.environ["DBDYNO"])
 SOURCE = pathlib.Path(os.environ.get("DBDYNO_SOURCE_DIR",
                                      pathlib.Path(__file__).resolve().parents[2]))
 
@@ -69,9 +69,9 @@ class Folder:
             if not entry.name.isdigit():
                 continue
             try:
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("replace")
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
-            except (OSError, LookupError):
+            except OSError:
                 continue
             if str(self.tmp) in command and state != "Z":
                 left.append(f"process {entry.name}: {command[:90]}")
@@ -88,8 +88,8 @@ def managed():
     """Kinds of managed servers that are installed here."""
     listed = subprocess.run([DBDYNO, "list", "drivers", "--json"], stdout=subprocess.PIPE,
                             check=True)
-    found = [driver["name"] for driver in json.loads(listed.stdout)["drivers"]
-             if driver.get("program")]
+    found = [driver["target"] for driver in json.loads(listed.stdout)["drivers"]
+             if driver["server"]]
     return [kind for kind in ("postgres", "mariadb") if kind in found]
 
 
