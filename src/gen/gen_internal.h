@@ -20,6 +20,7 @@
 
 #include "base/hash.h"
 #include "gen/gen.h"
+#include "gen/quick.h"
 
 #define GEN_DRAWS_MAX     256         /* different draws in one tree */
 #define GEN_TREE_MAX      16384       /* nodes in one tree, shared ones counted each time */
@@ -97,8 +98,6 @@ struct gen_hot {
 };
 
 /* ---- draws */
-#define GEN_ROW_STEP UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio, odd */
-
 /* SplitMix64 counts rows from the seed; stream and salt, both hashes, pick another sequence. */
 static inline uint64_t gen_draw_in(const struct gen_ctx *ctx, uint64_t salt, uint64_t row)
 {
