@@ -35,8 +35,9 @@ void hist_reset(struct hist *hist);
 /* Bucket of a value below 2^44. */
 static inline uint32_t hist_index(uint64_t value)
 {
-    unsigned width = 64 - (unsigned)__builtin_clzll(value | 1);
-    unsigned shift = width > HIST_SUB_BITS + 1 ? width - (HIST_SUB_BITS + 1) : 0;
+    if (value < 2u << HIST_SUB_BITS)
+        return (uint32_t)value;
+    unsigned shift = 64 - (HIST_SUB_BITS + 1) - (unsigned)__builtin_clzll(value);
     return (uint32_t)((shift << HIST_SUB_BITS) + (value >> shift));
 }
 
