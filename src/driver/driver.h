@@ -74,6 +74,8 @@ struct drv_op {
     const struct drv_expect *expect;
 };
 
+/* Filled by step with DONE or FAILED; sqlstate and code are set, and looked at, only when the
+ * verdict is not OK. The caller zeroes it once, before the first step. */
 struct drv_outcome {
     enum drv_verdict verdict;
     uint64_t rows;

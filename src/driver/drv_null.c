@@ -7,10 +7,8 @@
 
 struct null_conn {
     struct drv_conn base;
-    const struct drv_expect *expect;
-    struct drv_sink *sink;
+    const struct drv_op *op;
     const char *error;
-    bool drain;
 };
 
 static bool null_open(UNUSED struct drv_conn *conn, UNUSED struct err *err)
@@ -59,31 +57,28 @@ static bool null_describe(UNUSED struct drv_conn *conn, UNUSED struct arena *are
 
 static void null_submit(struct drv_conn *conn, const struct drv_op *op)
 {
-    struct null_conn *null = (struct null_conn *)conn;
-    null->expect = op->expect;
-    null->sink = op->sink && op->sink->row ? op->sink : NULL;
-    null->drain = op->depth == PROG_DRAIN;
+    ((struct null_conn *)conn)->op = op;
 }
 
 static NOINLINE void answer_error(struct null_conn *null, struct drv_outcome *outcome)
 {
-    const char *text = null->expect->error_text ? null->expect->error_text : "";
+    const char *text = null->op->expect->error_text;
     int64_t code;
-    null->error = text;
+    null->error = text ? text : "";
     *outcome = (struct drv_outcome){.verdict = DRV_ERROR, .affected = -1};
-    if (num_i64(slice_of(text), &code) && code > 0 && code <= INT32_MAX)
+    if (num_i64(slice_of(null->error), &code) && code > 0 && code <= INT32_MAX)
         outcome->code = (int)code;
-    if (strlen(text) + 1 == sizeof(outcome->sqlstate))
-        memcpy(outcome->sqlstate, text, sizeof(outcome->sqlstate));
+    if (strlen(null->error) + 1 == sizeof(outcome->sqlstate))
+        memcpy(outcome->sqlstate, null->error, sizeof(outcome->sqlstate));
 }
 
-static NOINLINE void give_rows(struct null_conn *null)
+static NOINLINE void give_rows(const struct drv_op *op)
 {
-    const struct drv_expect *expect = null->expect;
-    const struct value *values = null->drain ? NULL : expect->values;
+    const struct drv_expect *expect = op->expect;
+    const struct value *values = op->depth == PROG_DRAIN ? NULL : expect->values;
     uint16_t count = values ? expect->value_count : 0;
-    for (uint64_t i = 0; i < expect->rows; i++)
-        null->sink->row(null->sink, values, count);
+    for (uint64_t i = 0; op->sink->row && i < expect->rows; i++)
+        op->sink->row(op->sink, values, count);
 }
 
 /* The rare and the row by row are apart, so that a plain answer costs a few instructions. */
@@ -91,7 +86,8 @@ static enum drv_step null_step(struct drv_conn *conn, struct drv_outcome *outcom
 {
     static const struct drv_expect nothing = {.affected = -1};
     struct null_conn *null = (struct null_conn *)conn;
-    const struct drv_expect *expect = null->expect ? null->expect : &nothing;
+    const struct drv_op *op = null->op;
+    const struct drv_expect *expect = op->expect ? op->expect : &nothing;
     if (expect->error) {
         answer_error(null, outcome);
         return DRV_DONE;
@@ -99,8 +95,8 @@ static enum drv_step null_step(struct drv_conn *conn, struct drv_outcome *outcom
     outcome->verdict = DRV_OK;
     outcome->rows = expect->rows;
     outcome->affected = expect->affected;
-    if (null->sink && expect->rows > 0)
-        give_rows(null);
+    if (op->sink && expect->rows > 0)
+        give_rows(op);
     return DRV_DONE;
 }
 

@@ -13,8 +13,7 @@
  *                 clients the rows of successive executions are dealt out in turn. Any other
  *                 operation binds at row = (execution - 1) * repeat + repetition, from 1.
  *   time          A sample's service time runs from before the first operation is submitted until
- *                 the last has completed, its rows decoded and its checks done. Generating binds
- *                 of the first operation is outside when `rows` or binds need none; see run/.
+ *                 the last has completed and its rows are decoded (run/run.h says it in full).
  *   phases        An operation with a phase is timed apart as well, every repetition by itself;
  *                 MARK starts a phase that lasts until the next MARK or the execution's end.
  */

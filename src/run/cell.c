@@ -40,7 +40,7 @@ static void stop(struct stand *stand, uint64_t now_ns, bool interrupted)
         stand->stopped_ns = now_ns;
     if (interrupted)
         atomic_store(&stand->plan.interrupted, true);
-    atomic_store(&stand->plan.stop, true);
+    plan_stop(&stand->plan);
 }
 
 static void cancel_running(struct stand *stand, uint64_t now_ns, bool all)
@@ -80,7 +80,7 @@ static void look(struct stand *stand)
         stand->timed_out = true;
         stop(stand, now_ns, false);
     }
-    if (stand->stopped_ns == 0 && atomic_load(&stand->plan.stop))
+    if (stand->stopped_ns == 0 && plan_stopped(&stand->plan))
         stand->stopped_ns =
             now_ns; /* a client failed: the others end at their next execution */
     if (stand->stopped_ns && now_ns > stand->stopped_ns + GRACE_NS)
@@ -138,8 +138,7 @@ static void put_up(struct stand *stand)
         worker->gate = &stand->gate;
         worker->plan = &stand->plan;
         worker->warmup = cell->scenario->warmup;
-        worker->executions = cell->scenario->samples;
-        worker->duration_ns = cell->scenario->duration_ns;
+        worker->executions = cell->scenario->duration_ns ? UINT64_MAX : cell->scenario->samples;
         worker->arena = arena_create(16384);
         recorder_init(&worker->recorder, worker->arena, &cell->program,
                       executions_of(cell, worker->client_count));
@@ -165,7 +164,7 @@ static bool start_threads(struct stand *stand)
                         stand->worker_count);
         fail_cell(stand->cell, "failed", arena_text(stand->runner->arena, err.text));
         stand->worker_count = i;
-        atomic_store(&stand->plan.stop, true);
+        plan_stop(&stand->plan);
         return false;
     }
     return true;
@@ -187,15 +186,25 @@ static void finish_threads(struct stand *stand)
     }
 }
 
+/* A duration begins as the gate opens; a stop that has come stays. */
+static void time_limit(struct stand *stand)
+{
+    uint_fast64_t none = UINT64_MAX;
+    uint64_t duration_ns = stand->cell->scenario->duration_ns;
+    if (duration_ns)
+        atomic_compare_exchange_strong(&stand->plan.end_ns, &none, os_now_ns() + duration_ns);
+}
+
 static void measure(struct stand *stand)
 {
     struct cell *cell = stand->cell;
     struct around around = {0};
     bool started = start_threads(stand);
     watch(stand);
-    if (started && !atomic_load(&stand->plan.stop))
+    if (started && !plan_stopped(&stand->plan))
         around_start(&around, stand->runner, cell);
     usage_read(cell, &cell->usage_before);
+    time_limit(stand);
     gate_open(&stand->gate, 1);
     watch(stand);
     usage_read(cell, &cell->usage_after);
@@ -203,6 +212,12 @@ static void measure(struct stand *stand)
     gate_open(&stand->gate, 2);
     finish_threads(stand);
     cell->server_cpu_known = cell->session->server != NULL;
+}
+
+uint64_t cell_server_cpu_ns(const struct cell *cell)
+{
+    uint64_t before_ns = cell->usage_before.cpu_ns, after_ns = cell->usage_after.cpu_ns;
+    return after_ns > before_ns ? after_ns - before_ns : 0;
 }
 
 /* ---- taking it down */
@@ -247,11 +262,7 @@ static void checksum(struct stand *stand)
 {
     struct cell *cell = stand->cell;
     struct client *client = &stand->clients[0];
-    client->hashing = true;
-    client->sink.hashing = true;
-    client->sink.checksum = 0;
-    client->failure.failed = false;
-    client_begin(client, 1, 0, false);
+    client_begin_checksum(client);
     worker_run_alone(client);
     cell->has_checksum = !client->failure.failed;
     cell->checksum = client->sink.checksum;
@@ -285,6 +296,7 @@ static void stand_run(struct runner *runner, struct cell *cell)
     stand.plan.program = &cell->program;
     stand.plan.scenario = cell->scenario;
     stand.plan.clients = cell->clients;
+    atomic_store(&stand.plan.end_ns, UINT64_MAX);
     stand.plan.null_target = strcmp(cell->session->target.kind, "null") == 0;
     put_up(&stand);
     measure(&stand);

@@ -13,104 +13,119 @@ enum pace {
 
 static void phase_record(struct client *client, uint16_t phase, uint64_t duration_ns)
 {
-    if (client->recording && phase != PROG_NONE)
+    if (client->recording)
         series_record(&client->recorder->phases[phase], duration_ns);
 }
 
-static void mark_close(struct client *client, uint64_t now_ns)
+static NOINLINE void mark_close(struct client *client, uint64_t now_ns)
 {
-    if (client->mark != PROG_NONE)
-        phase_record(client, client->mark, now_ns - client->mark_ns);
+    phase_record(client, client->mark, now_ns - client->mark_ns);
     client->mark = PROG_NONE;
 }
 
 /* The next stage with executions for this client; false when there is none. */
-static bool stage_enter(struct client *client, uint64_t executions)
+static NOINLINE bool stage_enter(struct client *client, uint64_t executions)
 {
     const struct program *program = client->program;
     for (; client->stage < program->stage_count; client->stage++) {
-        uint64_t all = program->stages[client->stage].executions;
-        uint64_t clients = client->plan->clients;
+        const struct prog_stage *stage = &program->stages[client->stage];
+        uint64_t all = stage->executions, clients = client->plan->clients;
         client->left =
             all == 0 ? executions : all / clients + (client->number <= all % clients);
-        if (client->left > 0) {
-            client->pc = program->stages[client->stage].first_op;
-            return true;
-        }
+        if (client->left == 0)
+            continue;
+        client->first = client->at = &client->steps[stage->first_op];
+        client->end = &client->steps[stage->end_op];
+        client->cursor_skip = (uint64_t)stage->rows_per_execution * (clients - 1);
+        if (client->cursor_skip)
+            client->hist = NULL;
+        return true;
     }
     return false;
 }
 
-void client_begin(struct client *client, uint64_t executions, uint64_t end_ns, bool recording)
+void client_begin(struct client *client, uint64_t executions, bool recording)
 {
     client->recording = recording;
-    client->end_ns = end_ns;
-    client->done_count = 0;
+    client->hist = recording ? client->recorder->service.hist : NULL;
+    client->begun = client->execution;
+    client->operations = client->rows = client->affected = 0;
     client->repetition = 0;
     client->stage = 0;
     client->mark = PROG_NONE;
     client->start_ns = 0;
-    client->finished = !stage_enter(client, end_ns ? UINT64_MAX : executions);
+    client->finished = !stage_enter(client, executions);
 }
 
-static void execution_end(struct client *client, uint64_t now_ns)
+void client_begin_checksum(struct client *client)
 {
-    const struct prog_stage *stage = &client->program->stages[client->stage];
-    mark_close(client, now_ns);
+    client->sink.hashing = true;
+    client->sink.checksum = 0;
+    client->failure.failed = false;
+    for (uint32_t i = 0; i < client->program->op_count; i++)
+        client->steps[i].wire.sink = &client->sink.base;
+    client_begin(client, 1, false);
+}
+
+static NOINLINE void execution_keep(struct client *client)
+{
+    if (client->mark != PROG_NONE)
+        mark_close(client, client->last_ns);
     if (client->recording && client->start_ns)
-        series_record(&client->recorder->service, now_ns - client->start_ns);
+        series_record(&client->recorder->service, client->last_ns - client->start_ns);
+    client->cursor += client->cursor_skip;
+}
+
+/* False when it was the last. */
+static HOT bool execution_end(struct client *client)
+{
+    uint64_t now_ns = client->last_ns;
+    if (client->hist && client->start_ns)
+        hist_record(client->hist, now_ns - client->start_ns);
+    else
+        execution_keep(client);
     client->start_ns = 0;
-    client->done_count++;
     client->execution++;
-    client->cursor += (uint64_t)stage->rows_per_execution * (client->plan->clients - 1);
-    client->pc = stage->first_op;
-    client->left--;
-    bool over = client->end_ns && now_ns >= client->end_ns;
-    if (over || atomic_load_explicit(&client->plan->stop, memory_order_relaxed)) {
-        client->finished = true;
-    } else if (client->left == 0) {
-        client->stage++;
-        client->finished = !stage_enter(client, 0);
-    }
+    client->at = client->first;
+    if (now_ns >= atomic_load_explicit(&client->plan->end_ns, memory_order_relaxed))
+        return false;
+    if (--client->left > 0)
+        return true;
+    client->stage++;
+    return stage_enter(client, 0);
 }
 
-static enum drv_op_kind wire_kind(enum prog_kind kind)
+/* Parameters, and room for what the answer will bring; the clock has moved on after it. */
+static NOINLINE void get_ready(struct client *client, struct client_step *at)
 {
-    if (kind == PROG_PING)
-        return DRV_OP_PING;
-    if (kind == PROG_BEGIN)
-        return DRV_OP_BEGIN;
-    if (kind == PROG_COMMIT)
-        return DRV_OP_COMMIT;
-    return kind == PROG_ROLLBACK ? DRV_OP_ROLLBACK : DRV_OP_EXECUTE;
-}
-
-static void submit(struct client *client, const struct prog_op *op)
-{
-    const struct value *params = client->fixed[client->pc];
-    uint32_t rows = op->rows ? op->rows : 1;
-    if (!params && op->bind_count) {
-        client_bind(client, op, rows, client->params);
-        params = client->params;
-    }
-    client->op.kind = wire_kind(op->kind);
-    client->op.stmt = op->stmt;
-    client->op.depth = op->depth;
-    client->op.params = params;
-    client->op.param_count = op->bind_count * rows;
-    bool look = client->sink.want || client->hashing;
+    if (at->binds)
+        client_bind(client, at->op, client->params);
     client->sink.rows = 0;
     client->sink.count = 0;
-    client->op.sink = look ? &client->sink.base : NULL;
-    if (client->plan->null_target)
-        client_expect(client, op);
-    client->in_flight = true;
-    client->op_start_ns = os_now_ns();
+    if (at->expects)
+        client_expect(client, at->op, at->wire.params, &at->expect);
+    client->last_ns = os_now_ns();
+}
+
+static NOINLINE void draw_again(struct client *client, struct client_step *at)
+{
+    client_bind(client, at->op, &at->drawn);
+    client->last_ns = os_now_ns();
+}
+
+/* The reading of the clock that ended the last operation also starts this one, unless something
+ * was done in between that costs more than a reading. */
+static HOT void submit(struct client *client, struct client_step *at)
+{
+    if (at->quick_bind && !gen_quick_draw(&at->draw, client->execution, &at->drawn.as.i))
+        draw_again(client, at);
+    if (at->long_way)
+        get_ready(client, at);
     if (!client->start_ns)
-        client->start_ns = client->op_start_ns;
-    atomic_store_explicit(&client->due_ns, client->op_start_ns + op->deadline_ns,
+        client->start_ns = client->last_ns;
+    atomic_store_explicit(&client->due_ns, client->last_ns + at->op->deadline_ns,
                           memory_order_relaxed);
-    client->class->submit(client->conn, &client->op);
+    client->class->submit(client->conn, &at->wire);
 }
 
 static void variable_set(struct client *client, uint16_t var, const struct value *value)
@@ -137,20 +152,35 @@ static bool is_false(const struct value *value)
     return value->type == VALUE_NULL || (value->type == VALUE_INT && value->as.i == 0);
 }
 
+static enum pace mark_begin(struct client *client, uint16_t phase)
+{
+    uint64_t now_ns = os_now_ns();
+    if (client->mark != PROG_NONE)
+        mark_close(client, now_ns);
+    if (!client->start_ns)
+        client->start_ns = now_ns;
+    client->mark = phase;
+    client->hist = NULL;
+    client->mark_ns = now_ns;
+    client->last_ns = now_ns;
+    return PACE_ON;
+}
+
 /* Operations that need no answer: done here and now. */
-static enum pace local_op(struct client *client, const struct prog_op *op)
+static NOINLINE enum pace local_op(struct client *client, const struct prog_op *op)
 {
     struct value value = {0};
-    client->pc++;
+    client->at++;
     switch (op->kind) {
     case PROG_SET:
         evaluate(client, op->expr, &value);
         variable_set(client, op->var, &value);
+        client->last_ns = os_now_ns();
         return PACE_ON;
     case PROG_BRANCH:
         evaluate(client, op->expr, &value);
         if (is_false(&value))
-            client->pc = op->target;
+            client->at = &client->steps[op->target];
         return PACE_ON;
     case PROG_SLEEP:
         evaluate(client, op->expr, &value);
@@ -158,15 +188,7 @@ static enum pace local_op(struct client *client, const struct prog_op *op)
             return PACE_ON;
         client->wake_ns = os_now_ns() + (uint64_t)value.as.i;
         return PACE_SLEEP;
-    case PROG_MARK: {
-        uint64_t now_ns = os_now_ns();
-        mark_close(client, now_ns);
-        if (!client->start_ns)
-            client->start_ns = now_ns;
-        client->mark = op->phase;
-        client->mark_ns = now_ns;
-        return PACE_ON;
-    }
+    case PROG_MARK: return mark_begin(client, op->phase);
     case PROG_PIPE_START:
     case PROG_PIPE_END: return PACE_ON; /* no driver pipelines yet: one after the other */
     case PROG_EXECUTE:
@@ -179,27 +201,23 @@ static enum pace local_op(struct client *client, const struct prog_op *op)
     return PACE_FINISHED;
 }
 
-static bool is_local(enum prog_kind kind)
+/* The next operation; at the end of an execution that of the next one. */
+static HOT enum pace advance(struct client *client)
 {
-    return kind > PROG_ROLLBACK;
-}
-
-/* The next operation, or the end of an execution and the first operation of the next. */
-static enum pace advance(struct client *client)
-{
-    uint32_t end_op = client->program->stages[client->stage].end_op;
-    if (client->pc == end_op) {
-        execution_end(client, client->op_start_ns);
-        return client->finished ? PACE_FINISHED : PACE_ON;
+    for (;;) {
+        if (client->at == client->end && !execution_end(client))
+            return PACE_FINISHED;
+        struct client_step *at = client->at;
+        if (!at->local) {
+            submit(client, at);
+            return PACE_SUBMITTED;
+        }
+        if (local_op(client, at->op) == PACE_SLEEP)
+            return PACE_SLEEP;
     }
-    const struct prog_op *op = &client->program->ops[client->pc];
-    if (is_local(op->kind))
-        return local_op(client, op);
-    submit(client, op);
-    return PACE_SUBMITTED;
 }
 
-static void save_results(struct client *client, const struct prog_op *op)
+static NOINLINE void save_results(struct client *client, const struct prog_op *op)
 {
     for (uint16_t i = 0; i < op->save_count; i++) {
         const struct prog_save *save = &client->program->saves[op->save_first + i];
@@ -209,52 +227,94 @@ static void save_results(struct client *client, const struct prog_op *op)
     }
 }
 
-/* An operation's answer is complete. False ends the client. */
-static bool complete(struct client *client, enum drv_step step)
+/* The answer was as expected: what follows from it, and which operation is next. */
+static void go_on(struct client *client, struct client_step *at)
 {
-    const struct prog_op *op = &client->program->ops[client->pc];
-    uint64_t now_ns = os_now_ns();
-    client->in_flight = false;
-    atomic_store_explicit(&client->due_ns, 0, memory_order_relaxed);
-    if (step == DRV_FAILED)
-        client->outcome.verdict = DRV_LOST;
-    phase_record(client, op->phase, now_ns - client->op_start_ns);
-    client->op_start_ns = now_ns; /* the execution ends here when this was its last operation */
-    if (client->recording) {
-        client->recorder->operations++;
-        client->recorder->rows += client->outcome.rows;
-        if (client->outcome.affected > 0)
-            client->recorder->affected += client->outcome.affected;
-    }
-    if (!client_check(client, op)) {
-        client->finished = true;
-        return false;
-    }
+    const struct prog_op *op = at->op;
     if (op->save_count)
         save_results(client, op);
     client->cursor += op->rows;
     if (++client->repetition == op->repeat) {
         client->repetition = 0;
-        client->pc++;
+        client->at++;
     }
+    /* The check has begun the tally; a statement that changes no row once never will. */
+    at->quick = at->quick_tally != NULL && client->outcome.affected <= 0;
+}
+
+static NOINLINE bool complete_long(struct client *client, struct client_step *at)
+{
+    uint64_t now_ns = os_now_ns();
+    if (at->op->phase != PROG_NONE)
+        phase_record(client, at->op->phase, now_ns - client->last_ns);
+    client->last_ns = now_ns;
+    client->operations++;
+    client->rows += client->outcome.rows;
+    if (client->outcome.affected > 0)
+        client->affected += (uint64_t)client->outcome.affected;
+    bool right = client_check(client);
+    if (right)
+        go_on(client, at);
+    return right;
+}
+
+/* An operation's answer is complete. False ends the client. */
+static HOT bool complete(struct client *client)
+{
+    struct client_step *at = client->at;
+    if (!at->quick || client->outcome.verdict != DRV_OK ||
+        client->outcome.rows != at->quick_rows)
+        return complete_long(client, at);
+    client->last_ns = os_now_ns();
+    at->quick_count++;
+    client->at++;
     return true;
 }
 
-enum client_state client_run(struct client *client)
+/* What quick operations only counted. */
+static void quick_settle(struct client *client)
 {
-    while (!client->finished) {
-        if (client->in_flight) {
-            enum drv_step step = client->class->step(client->conn, &client->outcome);
-            if (step == DRV_WANT_READ)
-                return CLIENT_WANT_READ;
-            if (step == DRV_WANT_WRITE)
-                return CLIENT_WANT_WRITE;
-            if (!complete(client, step))
-                break;
-        }
-        enum pace pace = advance(client);
-        if (pace == PACE_SLEEP)
-            return CLIENT_SLEEPS;
+    for (uint32_t i = 0; i < client->program->op_count; i++) {
+        struct client_step *step = &client->steps[i];
+        if (step->quick_count == 0)
+            continue;
+        client->operations += step->quick_count;
+        client->rows += step->quick_count * step->quick_rows;
+        step->quick_tally->times += step->quick_count;
+        step->quick_count = 0;
     }
+}
+
+/* The client leaves the loop: nothing runs, or it waits for an answer. */
+static NOINLINE enum client_state leave(struct client *client, enum pace pace)
+{
+    client->in_flight = false;
+    atomic_store_explicit(&client->due_ns, 0, memory_order_relaxed);
+    if (pace == PACE_SLEEP)
+        return CLIENT_SLEEPS;
+    quick_settle(client);
+    client->finished = true;
     return CLIENT_FINISHED;
+}
+
+HOT enum client_state client_run(struct client *client)
+{
+    if (client->finished)
+        return CLIENT_FINISHED;
+    if (!client->in_flight)
+        client->last_ns = os_now_ns(); /* a beginning, or the end of a sleep */
+    for (bool running = client->in_flight;; running = false) {
+        enum pace pace = running ? PACE_SUBMITTED : advance(client);
+        if (pace != PACE_SUBMITTED)
+            return leave(client, pace);
+        enum drv_step step = client->class->step(client->conn, &client->outcome);
+        if (step != DRV_DONE) {
+            client->in_flight = step != DRV_FAILED;
+            if (client->in_flight)
+                return step == DRV_WANT_READ ? CLIENT_WANT_READ : CLIENT_WANT_WRITE;
+            client->outcome.verdict = DRV_LOST;
+        }
+        if (!complete(client))
+            return leave(client, PACE_FINISHED);
+    }
 }

@@ -1,34 +1,31 @@
 #include "base/text.h"
 #include "run/run_internal.h"
 
-#define CLIENT_SPREAD UINT64_C(0x9e3779b97f4a7c15) /* odd: clients' streams lie far apart */
-
-void client_bind(struct client *client, const struct prog_op *op, uint32_t rows,
-                 struct value *params)
+void client_bind(struct client *client, const struct prog_op *op, struct value *params)
 {
     const struct prog_bind *binds = &client->program->binds[op->bind_first];
+    const uint64_t *streams = &client->bind_streams[op->bind_first];
     struct gen_ctx *gen = &client->gen;
-    uint64_t first = op->rows ? client->cursor
-                              : (client->execution - 1) * op->repeat + client->repetition + 1;
+    uint32_t rows = op->rows ? op->rows : 1;
     gen->scratch_used = 0;
-    for (uint32_t row = 0; row < rows; row++) {
-        gen->row = first + row;
+    gen->row = op->rows ? client->cursor
+                        : (client->execution - 1) * op->repeat + client->repetition + 1;
+    for (; rows > 0; rows--, gen->row++) {
         for (uint32_t i = 0; i < op->bind_count; i++) {
-            gen->stream = binds[i].stream;
-            if (binds[i].per_client)
-                gen->stream += client->number * CLIENT_SPREAD;
+            gen->stream = streams[i];
             gen_eval(gen, binds[i].tree, params++);
         }
     }
 }
 
 /* What a check expects; texts go behind the parameters in the scratch buffer. */
-static struct value expectation(struct client *client, const struct prog_check *check)
+static struct value expectation(struct client *client, const struct prog_check *check,
+                                const struct value *params)
 {
     struct value expected = check->value;
     if (!check->constant) {
         uint32_t used = client->gen.scratch_used;
-        client->gen.bound = client->op.params;
+        client->gen.bound = params;
         gen_eval(&client->gen, check->expected, &expected);
         client->gen.scratch_used = used;
     }
@@ -96,7 +93,7 @@ static struct client_failure *failure_begin(struct client *client, const struct 
         .code = client->outcome.code,
     };
     memcpy(failure->sqlstate, client->outcome.sqlstate, sizeof failure->sqlstate);
-    atomic_store_explicit(&client->plan->stop, true, memory_order_relaxed);
+    plan_stop(client->plan);
     return failure;
 }
 
@@ -111,7 +108,7 @@ static bool wrong(struct client *client, const struct prog_op *op,
     return false;
 }
 
-bool client_fail(struct client *client, const struct prog_op *op)
+static bool fail(struct client *client, const struct prog_op *op)
 {
     struct client_failure *failure = failure_begin(client, op, "statement");
     const char *text = client->class->last_error(client->conn);
@@ -126,7 +123,7 @@ static bool judge_error(struct client *client, const struct prog_op *op)
         const struct prog_check *check = &client->program->checks[op->check_first + i];
         if (check->kind != PROG_CHECK_ERROR)
             continue;
-        struct value expected = expectation(client, check);
+        struct value expected = expectation(client, check, client->at->wire.params);
         char code[24];
         uint32_t bytes = (uint32_t)text_print(code, sizeof code, "%d", client->outcome.code);
         struct value number = value_text(code, bytes);
@@ -138,17 +135,18 @@ static bool judge_error(struct client *client, const struct prog_op *op)
         if (ok)
             return true;
     }
-    return client_fail(client, op);
+    return fail(client, op);
 }
 
-bool client_check(struct client *client, const struct prog_op *op)
+bool client_check(struct client *client)
 {
+    const struct prog_op *op = client->at->op;
     if (client->outcome.verdict != DRV_OK)
         return judge_error(client, op);
     for (uint16_t i = 0; i < op->check_count; i++) {
         const struct prog_check *check = &client->program->checks[op->check_first + i];
         struct check_tally *seen = &client->recorder->checks[op->check_first + i];
-        struct value expected = expectation(client, check);
+        struct value expected = expectation(client, check, client->at->wire.params);
         struct value found = finding(client, check);
         bool same = expected.type == VALUE_INT && found.type == VALUE_INT
                         ? expected.as.i == found.as.i
@@ -161,13 +159,13 @@ bool client_check(struct client *client, const struct prog_op *op)
     return true;
 }
 
-void client_expect(struct client *client, const struct prog_op *op)
+void client_expect(struct client *client, const struct prog_op *op, const struct value *params,
+                   struct drv_expect *expect)
 {
-    struct drv_expect *expect = &client->expect;
     *expect = (struct drv_expect){.affected = -1, .values = client->expect_values};
     for (uint16_t i = 0; i < op->check_count; i++) {
         const struct prog_check *check = &client->program->checks[op->check_first + i];
-        struct value value = expectation(client, check);
+        struct value value = expectation(client, check, params);
         if (check->kind == PROG_CHECK_ROWS) {
             expect->rows = (uint64_t)value.as.i;
         } else if (check->kind == PROG_CHECK_AFFECTED) {
@@ -183,5 +181,4 @@ void client_expect(struct client *client, const struct prog_op *op)
                 expect->rows = 1;
         }
     }
-    client->op.expect = expect;
 }

@@ -42,27 +42,109 @@ static uint16_t columns_wanted(const struct program *program)
     return want < CLIENT_COLUMNS_MAX ? want : CLIENT_COLUMNS_MAX;
 }
 
-static char *scratch_make(struct client *client, struct arena *arena)
+static void scratch_make(struct client *client, struct arena *arena)
 {
     client->gen.scratch_room = client->program->scratch_bytes + 64;
     client->gen.scratch_used = 0;
     client->gen.scratch = arena_array(arena, char, client->gen.scratch_room);
-    return client->gen.scratch;
+}
+
+#define CLIENT_SPREAD UINT64_C(0x9e3779b97f4a7c15) /* odd: clients' streams lie far apart */
+
+static void streams_make(struct client *client, struct arena *arena)
+{
+    const struct program *program = client->program;
+    client->bind_streams = arena_array(arena, uint64_t, program->bind_count + 1u);
+    for (uint32_t i = 0; i < program->bind_count; i++) {
+        uint64_t spread = program->binds[i].per_client ? client->number * CLIENT_SPREAD : 0;
+        client->bind_streams[i] = program->binds[i].stream + spread;
+    }
+}
+
+static enum drv_op_kind wire_kind(enum prog_kind kind)
+{
+    if (kind == PROG_PING)
+        return DRV_OP_PING;
+    if (kind == PROG_BEGIN)
+        return DRV_OP_BEGIN;
+    if (kind == PROG_COMMIT)
+        return DRV_OP_COMMIT;
+    return kind == PROG_ROLLBACK ? DRV_OP_ROLLBACK : DRV_OP_EXECUTE;
+}
+
+static bool looks_at_rows(const struct program *program, const struct prog_op *op)
+{
+    for (uint16_t i = 0; i < op->check_count; i++) {
+        if (program->checks[op->check_first + i].kind == PROG_CHECK_VALUE)
+            return true;
+    }
+    return op->save_count > 0;
 }
 
 /* Parameters that are the same in every execution are made once. */
-static void fix_params(struct client *client, struct arena *arena)
+static void step_params(struct client *client, struct arena *arena, struct client_step *step)
+{
+    const struct prog_op *op = step->op;
+    step->wire.param_count = op->bind_count * (op->rows ? op->rows : 1);
+    bool anew = op->bind_count > 0 && (op->rows > 0 || !op->repeatable_bind);
+    step->wire.params = client->params;
+    step->quick_bind =
+        anew && op->bind_count == 1 && op->rows == 0 && op->repeat == 1 &&
+        gen_quick_make(client->program->pool, client->program->binds[op->bind_first].tree,
+                       client->program->seed, client->bind_streams[op->bind_first],
+                       &step->draw);
+    step->binds = anew && !step->quick_bind;
+    if (step->quick_bind) {
+        step->drawn = value_int(0);
+        step->wire.params = &step->drawn;
+    }
+    if (op->bind_count > 0 && !anew) {
+        struct value *fixed = arena_array(arena, struct value, op->bind_count);
+        client_bind(client, op, fixed);
+        step->wire.params = fixed;
+        scratch_make(client, arena); /* their texts stay where they are */
+    }
+}
+
+static void step_checks(struct client *client, struct client_step *step)
 {
     const struct program *program = client->program;
-    client->fixed = arena_array(arena, const struct value *, program->op_count);
+    const struct prog_op *op = step->op;
+    const struct prog_check *first = &program->checks[op->check_first];
+    bool plain =
+        op->phase == PROG_NONE && op->save_count == 0 && op->repeat == 1 && op->rows == 0;
+    if (plain && op->check_count == 1 && first->kind == PROG_CHECK_ROWS && first->constant) {
+        step->quick_tally = &client->recorder->checks[op->check_first];
+        step->quick_rows = (uint64_t)first->value.as.i;
+    }
+    if (!client->plan->null_target)
+        return;
+    step->wire.expect = &step->expect;
+    client_expect(client, op, step->wire.params, &step->expect);
+    for (uint16_t i = 0; i < op->check_count; i++)
+        step->expects =
+            step->expects || first[i].kind == PROG_CHECK_VALUE || !first[i].constant;
+}
+
+static void steps_make(struct client *client, struct arena *arena)
+{
+    const struct program *program = client->program;
+    struct client_step *steps = arena_array(arena, struct client_step, program->op_count + 1u);
+    client->steps = steps;
     for (uint32_t i = 0; i < program->op_count; i++) {
         const struct prog_op *op = &program->ops[i];
-        if (!op->repeatable_bind || op->rows || op->bind_count == 0)
+        steps[i].op = op;
+        steps[i].local = op->kind > PROG_ROLLBACK;
+        steps[i].wire.kind = wire_kind(op->kind);
+        steps[i].wire.stmt = op->stmt;
+        steps[i].wire.depth = op->depth;
+        if (looks_at_rows(program, op))
+            steps[i].wire.sink = &client->sink.base;
+        if (steps[i].local)
             continue;
-        struct value *params = arena_array(arena, struct value, op->bind_count);
-        client_bind(client, op, 1, params);
-        client->fixed[i] = params;
-        scratch_make(client, arena); /* their texts stay where they are */
+        step_params(client, arena, &steps[i]);
+        step_checks(client, &steps[i]);
+        steps[i].long_way = steps[i].binds || steps[i].expects || steps[i].wire.sink;
     }
 }
 
@@ -86,12 +168,13 @@ void client_init(struct client *client, struct arena *arena, struct client_plan 
                                    .client = number,
                                    .vars = client->vars};
     scratch_make(client, arena);
+    streams_make(client, arena);
     client->params = arena_array(arena, struct value, program->values_max + 1);
     client->sink.base.row = sink_row;
     client->sink.want = columns_wanted(program);
     client->sink.texts = arena_alloc_many(arena, client->sink.want + 1u, CLIENT_TEXT_MAX, 1);
     client->var_texts = arena_alloc_many(arena, program->var_count + 1u, CLIENT_TEXT_MAX, 1);
-    fix_params(client, arena);
+    steps_make(client, arena);
 }
 
 static uint64_t phase_repeats(const struct program *program, uint16_t phase)

@@ -119,9 +119,13 @@ static void note_rates(struct arena *arena, struct rec_cell *out, const struct c
         return;
     metric_real(arena, out, "throughput_per_s", "1/s", REC_HIGHER,
                 (double)cell->executions / wall_s);
-    if (cell->scenario->rows_loaded)
+    if (cell->scenario->rows_loaded) {
+        struct rec_metric *commit = metric(arena, out, "rows_per_commit", "1", REC_NEITHER);
+        commit->kind = REC_INFO;
+        commit->value = (int64_t)cell->scenario->rows_per_commit;
         metric_real(arena, out, "rows_per_s", "1/s", REC_HIGHER,
                     (double)cell->scenario->rows_loaded / wall_s);
+    }
     if (mean_rows >= 1.5 && cell->clients == 1)
         metric_real(arena, out, "ns_per_row", "ns", REC_LOWER,
                     (double)cell->wall_ns / (double)cell->total.rows);
@@ -152,9 +156,7 @@ static void note_usage(struct arena *arena, struct rec_cell *out, const struct c
     added = metric(arena, out, "server_cpu_ns", "ns", REC_LOWER);
     added->from = "process clocks";
     if (cell->server_cpu_known) {
-        uint64_t used = cell->usage_after.cpu_ns > cell->usage_before.cpu_ns
-                            ? cell->usage_after.cpu_ns - cell->usage_before.cpu_ns
-                            : 0;
+        uint64_t used = cell_server_cpu_ns(cell);
         added->value = (int64_t)used;
         if (wall_ns > 0)
             metric_real(arena, out, "server_cores", "1", REC_LOWER, (double)used / wall_ns);
@@ -167,6 +169,13 @@ static void note_usage(struct arena *arena, struct rec_cell *out, const struct c
     }
     proc_read(getpid(), &self);
     metric_whole(arena, out, "client_peak_resident_bytes", "bytes", self.peak_bytes);
+}
+
+/* By one execution; by all of a load. */
+static int64_t affected_each(const struct cell *cell)
+{
+    uint64_t each = cell->scenario->rows_loaded ? 1 : cell->executions;
+    return (int64_t)(cell->total.affected / each);
 }
 
 static void note_connects(struct arena *arena, struct rec_cell *out, const struct cell *cell)
@@ -182,8 +191,8 @@ static void note_metrics(struct arena *arena, struct rec_cell *out, const struct
     note_rates(arena, out, cell);
     if (cell->executions > 0)
         note_count(arena, out, "rows", (int64_t)(cell->total.rows / cell->executions));
-    if (cell->total.affected > 0)
-        note_count(arena, out, "affected", cell->total.affected);
+    if (cell->total.affected > 0 && cell->executions > 0)
+        note_count(arena, out, "affected", affected_each(cell));
     note_connects(arena, out, cell);
     note_usage(arena, out, cell);
 }

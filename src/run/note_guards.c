@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+_Static_assert((int)GUARD_TIER_FSYNC == (int)DRV_TIER_FSYNC,
+               "guards and drivers share the tiers");
+
 static void take(struct rec_guard *out, const struct guard_finding *finding)
 {
     out->id = finding->id;
@@ -58,7 +61,7 @@ static struct guard_cell cell_facts(const struct runner *runner, const struct ce
         .operations = cell->total.operations,
         .thread_cpu_max_ns = cell->busiest_cpu_ns,
         .client_cpu_ns = cell->client_cpu_ns,
-        .server_cpu_ns = cell->usage_after.cpu_ns - cell->usage_before.cpu_ns,
+        .server_cpu_ns = cell_server_cpu_ns(cell),
         .server_cpu_known = cell->server_cpu_known,
         .run_wait_ns = cell->run_wait_ns,
         .service_p50_ns = median(runner->arena, &cell->total.service),
@@ -216,6 +219,15 @@ static void note_limits(struct runner *runner)
         record_add_limit(runner->record, texts[i]);
 }
 
+static bool reads_only(const struct record *record)
+{
+    for (size_t i = 0; i < record->cell_count; i++) {
+        if (rec_cell_metric(&record->cells[i], "affected"))
+            return false;
+    }
+    return true;
+}
+
 void note_run(struct runner *runner, const struct host_counters *before,
               const struct host_counters *after)
 {
@@ -228,6 +240,7 @@ void note_run(struct runner *runner, const struct host_counters *before,
         .target_count = runner->session_count,
         .stand_debug = is_debug(),
         .stand_sanitizer = is_sanitized(),
+        .reads_only = reads_only(runner->record),
         .clock_cost_ns = runner->clock.cost_ns,
         .clock_step_ns = runner->clock.step_ns,
         .clock_source = source && source->type == VALUE_TEXT ? source->as.text : NULL,

@@ -8,12 +8,13 @@
  * Targets go in lockstep by scenario (suites have state), their order rotated by the seed; the
  * samples of a cell stay together. That is a view side by side, not a verdict between targets.
  *
- *   service time  from the submission of an execution's first operation (its binds are made
- *                 before) until the last operation has completed and its rows are decoded;
- *                 checks lie outside. A client's connect, login and prepare lie outside.
- *   closed loop   a client starts its next execution when the last has completed.
- *   start line    all clients of a cell are connected, prepared and warmed up, then released
- *                 together; the wall time runs from there until the last client's last answer.
+ *   service time  from the submission of an execution's first operation until the last
+ * operation has completed and its rows are decoded; checks lie outside. Binds are made before;
+ * only a bind that costs less than a reading of the clock (a constant, one uniform draw) lies
+ * within, behind the reading that ended the last execution. A client's connect, login and
+ * prepare lie outside. closed loop   a client starts its next execution when the last has
+ * completed. start line    all clients of a cell are connected, prepared and warmed up, then
+ * released together; the wall time runs from there until the last client's last answer.
  */
 
 #include "base/arena.h"

@@ -4,8 +4,8 @@
 /*
  * Parts of the runner, from the inside out:
  *
- *   series    measured values: raw while few, a histogram when many
- *   client    one connection executing a program: the hot path
+ *   series    measured values: raw while few, a histogram when many (client_internal.h)
+ *   client    one connection executing a program: the hot path (client_internal.h)
  *   worker    one thread with its clients, from warm-up over the start line to the end
  *   cell      one scenario on one target with so many clients: workers, watch, checks
  *   session   one target of a run: its server, place, connections
@@ -19,6 +19,7 @@
 #include "host/host.h"
 #include "program/program.h"
 #include "record/record.h"
+#include "run/client_internal.h"
 #include "run/run.h"
 #include "server/server.h"
 #include "suite/suite.h"
@@ -27,156 +28,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* ---- series */
-
-#define SERIES_RAW_MAX 4096u
-
-/* Room is decided when it is made: `expected` values at most (0: not known) are kept raw when
- * they are at most SERIES_RAW_MAX, else in a histogram. Recording allocates nothing. */
-struct series {
-    uint64_t *raw;
-    uint64_t count, room;
-    struct hist *hist;
-};
-
-void series_init(struct series *series, struct arena *arena, uint64_t expected);
-void series_append(struct series *into, const struct series *from);
-
-static inline void series_record(struct series *series, uint64_t value)
-{
-    if (series->count < series->room)
-        series->raw[series->count++] = value;
-    else if (series->hist)
-        hist_record(series->hist, value);
-}
-
-/* ---- client */
-
-#define CLIENT_COLUMNS_MAX 16   /* of a first row that checks and saves can look at */
-#define CLIENT_TEXT_MAX    4096 /* bytes of one such value; longer ones are compared cut */
-
-enum client_state {
-    CLIENT_FINISHED,
-    CLIENT_WANT_READ,
-    CLIENT_WANT_WRITE,
-    CLIENT_SLEEPS, /* until wake_ns */
-};
-
-/* What went wrong first; kept by value, so that a failing client allocates nothing. */
-struct client_failure {
-    bool failed;
-    const char *what; /* "rows", "value", "affected", "error", "statement" */
-    const char *stmt; /* its name */
-    uint32_t client;
-    uint64_t execution;
-    struct value expected, found; /* text lives in `texts` */
-    char texts[2][160];
-    enum drv_verdict verdict;
-    char sqlstate[6];
-    int code;
-    char message[256];
-};
-
-/* One check over all executions of a cell. */
-struct check_tally {
-    uint64_t times;
-    bool failed, seen;
-    struct value expected, found; /* of the first failure, else the last look */
-    char texts[2][160];
-};
-
-/* Figures of all clients of a worker. */
-struct recorder {
-    struct series service;
-    struct series *phases;
-    uint64_t operations;
-    uint64_t rows;    /* of all answers */
-    int64_t affected; /* by all statements that said so */
-    struct check_tally *checks;
-};
-
-struct client_sink {
-    struct drv_sink base;
-    uint16_t want; /* columns of the first row to keep */
-    bool hashing;  /* add every row to `checksum` */
-    uint64_t rows, checksum;
-    uint16_t count; /* columns kept */
-    struct value first[CLIENT_COLUMNS_MAX];
-    char (*texts)[CLIENT_TEXT_MAX];
-};
-
-/* Shared by the clients of a cell. */
-struct client_plan {
-    const struct program *program;
-    const struct suite_scenario *scenario;
-    uint32_t clients;
-    bool null_target;
-    atomic_bool
-        stop; /* set by the watch or by a failing client; read by all after each execution */
-    atomic_bool interrupted; /* the stop came from outside: what was running is not a failure */
-};
-
-struct client {
-    struct drv_conn *conn;
-    const struct drv_class *class;
-    struct client_plan *plan;
-    const struct program *program;
-    struct recorder *recorder;
-    uint32_t number; /* from 1 */
-
-    /* where it is */
-    uint32_t stage, pc, repetition;
-    bool in_flight, recording, finished, hashing;
-    uint64_t execution;  /* from 1, warm-ups included */
-    uint64_t left;       /* executions left in this stage */
-    uint64_t end_ns;     /* duration mode: no execution starts after; 0: none */
-    uint64_t cursor;     /* row number */
-    uint64_t done_count; /* executions completed in this part */
-    uint64_t start_ns, op_start_ns, mark_ns, wake_ns;
-    uint16_t mark;
-    atomic_uint_least64_t
-        due_ns; /* deadline of the running operation, 0: none runs. Stored by the
-                   client, read by the watch, which may cancel; both relaxed */
-
-    /* what it works with */
-    struct gen_ctx gen;
-    struct value *params;
-    const struct value **fixed; /* for each operation: parameters that never change, or NULL */
-    struct value vars[PROG_VARS_MAX];
-    char (*var_texts)[CLIENT_TEXT_MAX];
-    struct drv_op op;
-    struct drv_outcome outcome;
-    struct drv_expect expect;
-    struct value expect_values[CLIENT_COLUMNS_MAX];
-    struct client_sink sink;
-    struct client_failure failure;
-};
-
-void client_init(struct client *client, struct arena *arena, struct client_plan *plan,
-                 struct drv_conn *conn, struct recorder *recorder);
-/* `executions` is how many will be recorded by all clients that share it; 0: not known. */
-void recorder_init(struct recorder *recorder, struct arena *arena,
-                   const struct program *program, uint64_t executions);
-/* Adds a worker's figures to the cell's. */
-void recorder_merge(struct recorder *into, const struct recorder *from,
-                    const struct program *program);
-
-/* Begins a part: `executions` of each client (stages with their own count go by that), or until
- * end_ns. Variables, row cursor and execution number go on from the last part. Checks are done
- * and tallied in every part, times are kept only while `recording`. */
-void client_begin(struct client *client, uint64_t executions, uint64_t end_ns, bool recording);
-
-/* Goes on until it must wait or is finished. A failure finishes it and is in client->failure.
- */
-enum client_state client_run(struct client *client);
-
-/* client_check.c: looks at an outcome; false when an answer was wrong (failure is filled). */
-bool client_check(struct client *client, const struct prog_op *op);
-bool client_fail(struct client *client, const struct prog_op *op);
-void client_expect(struct client *client, const struct prog_op *op);
-void client_bind(struct client *client, const struct prog_op *op, uint32_t rows,
-                 struct value *params);
 
 /* ---- worker */
 
@@ -194,7 +45,7 @@ struct worker {
     struct client_plan *plan;
     struct client *clients;
     uint32_t client_count;
-    uint64_t warmup, executions, duration_ns;
+    uint64_t warmup, executions; /* of each client; UINT64_MAX: until the plan's end */
     struct recorder recorder;
     /* figures of the measured part */
     uint64_t start_ns, end_ns, cpu_ns, run_wait_ns, done_count;
@@ -301,6 +152,9 @@ struct runner {
 };
 
 void cell_run(struct runner *runner, struct cell *cell);
+/* CPU of the server's processes in the measured part; a process that ended in between can make
+ * the sum go back: that is 0. */
+uint64_t cell_server_cpu_ns(const struct cell *cell);
 /* Tells the progress callback, a few times a second at most; `target` may be NULL. */
 void runner_show(struct runner *runner, const char *step, const char *target);
 /* A signal or the run's deadline asks for the end. */

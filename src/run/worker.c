@@ -10,16 +10,11 @@
 #define SLEEP_SLICE_NS (50 * NS_PER_MS) /* how soon a sleeping client sees the stop */
 #define EVENTS_MAX     64
 
-static bool stopped(const struct client_plan *plan)
-{
-    return atomic_load_explicit(&plan->stop, memory_order_relaxed);
-}
-
 /* A client's sleep, in slices. True when it is over or the run stops. */
 static void sleep_client(const struct client *client)
 {
     uint64_t now_ns;
-    while ((now_ns = os_now_ns()) < client->wake_ns && !stopped(client->plan)) {
+    while ((now_ns = os_now_ns()) < client->wake_ns && !plan_stopped(client->plan)) {
         uint64_t slice_ns = now_ns + SLEEP_SLICE_NS;
         os_sleep_until_ns(slice_ns < client->wake_ns ? slice_ns : client->wake_ns);
     }
@@ -59,7 +54,7 @@ static void fail_client(struct client *client, const struct err *err)
     client->failure.verdict = DRV_ERROR;
     text_print(client->failure.message, sizeof client->failure.message, "%s", err->text);
     client->finished = true;
-    atomic_store(&client->plan->stop, true);
+    plan_stop(client->plan);
 }
 
 static void crowd_advance(struct crowd *crowd, uint32_t index)
@@ -105,7 +100,7 @@ static void crowd_wake(struct crowd *crowd)
         struct client *client = &crowd->worker->clients[i];
         if (crowd->states[i] != CLIENT_SLEEPS)
             continue;
-        if (stopped(client->plan)) {
+        if (plan_stopped(client->plan)) {
             client->finished = true;
             crowd_advance(crowd, i);
         } else if (client->wake_ns <= now_ns) {
@@ -187,16 +182,19 @@ static void measure(struct worker *worker)
     uint64_t wait_ns = run_wait_ns(worker);
     uint64_t cpu_ns = os_thread_cpu_ns();
     worker->start_ns = os_now_ns();
-    uint64_t end_ns = worker->duration_ns ? worker->start_ns + worker->duration_ns : 0;
     for (uint32_t i = 0; i < worker->client_count; i++)
-        client_begin(&worker->clients[i], worker->executions, end_ns, true);
-    if (!stopped(worker->plan))
+        client_begin(&worker->clients[i], worker->executions, true);
+    if (!plan_stopped(worker->plan))
         run_part(worker);
     worker->end_ns = os_now_ns();
     worker->cpu_ns = os_thread_cpu_ns() - cpu_ns;
     worker->run_wait_ns = run_wait_ns(worker) - wait_ns;
-    for (uint32_t i = 0; i < worker->client_count; i++)
-        worker->done_count += worker->clients[i].done_count;
+    for (uint32_t i = 0; i < worker->client_count; i++) {
+        worker->done_count += worker->clients[i].execution - worker->clients[i].begun;
+        worker->recorder.operations += worker->clients[i].operations;
+        worker->recorder.rows += worker->clients[i].rows;
+        worker->recorder.affected += worker->clients[i].affected;
+    }
 }
 
 void *worker_main(void *context)
@@ -204,7 +202,7 @@ void *worker_main(void *context)
     struct worker *worker = context;
     if (worker->warmup > 0) {
         for (uint32_t i = 0; i < worker->client_count; i++)
-            client_begin(&worker->clients[i], worker->warmup, 0, false);
+            client_begin(&worker->clients[i], worker->warmup, false);
         run_part(worker);
     }
     gate_pass(worker->gate, 1); /* warmed up; main reads the counters before it opens */

@@ -47,6 +47,7 @@ static void bench_open(struct bench_client *bench, const char *source, const cha
     bench->plan.program = &bench->program;
     bench->plan.scenario = scenario;
     bench->plan.clients = 1;
+    atomic_store(&bench->plan.end_ns, UINT64_MAX);
     bench->plan.null_target = strcmp(bench->target.kind, "null") == 0;
     recorder_init(&bench->recorder, bench->arena, &bench->program, scenario->samples);
     bench->client.number = 1;
@@ -55,7 +56,7 @@ static void bench_open(struct bench_client *bench, const char *source, const cha
 
 static void bench_run(struct bench_client *bench, uint64_t executions, bool recording)
 {
-    client_begin(&bench->client, executions, 0, recording);
+    client_begin(&bench->client, executions, recording);
     worker_run_alone(&bench->client);
     if (bench->client.failure.failed)
         print_error("%s: %s\n", bench->client.failure.what, bench->client.failure.message);
