@@ -137,6 +137,9 @@ return suite { "shop",
   load { "load_users", users, batch = 500, commit = 500 },
   load { "load_orders", orders, batch = 500, commit = 500 },
 
+  ddl("analyze", { sqlite = "ANALYZE", postgres = "ANALYZE users, orders",
+    default = "ANALYZE TABLE users, orders" }, { help = "statistics for the planner, as after any load" }),
+
   -- The protocol and the catalog
   ping { "ping", warmup = 1, samples = 200, help = "protocol no-operation, no storage" },
   scenario { "catalog", sql = catalog_sql, warmup = 1, samples = 200, expect = { rows = 6 },
