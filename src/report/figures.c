@@ -31,12 +31,7 @@ bool cell_time(const struct rec_cell *cell, double *ns)
 
 bool cell_affected(const struct rec_cell *cell, double *rows)
 {
-    double all, n;
-    if (!cell_stat(cell, "affected", "value", &all))
-        return false;
-    bool counted = cell_stat(cell, "service_ns", "n", &n) && n >= 1;
-    *rows = counted ? all / n : all;
-    return true;
+    return cell_stat(cell, "affected", "value", rows);
 }
 
 static void print_count(char *buffer, size_t room, double value)

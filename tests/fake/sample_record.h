@@ -139,7 +139,7 @@ static inline void sample_add_reads(struct record *record)
                           1e9 / (double)line->p50_ns[t]);
             sample_count(arena, cell, "rows", line->rows);
             if (line->affected > 0)
-                sample_count(arena, cell, "affected", line->affected * (int64_t)line->n);
+                sample_count(arena, cell, "affected", line->affected);
             sample_check(arena, cell, line->rows);
             sample_usage(arena, cell, t, 0.1 * (double)(i + 1), 0.05 * (double)(i + 1));
             uint64_t *samples = arena_array(arena, uint64_t, 3);
