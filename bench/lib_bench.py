@@ -3,10 +3,8 @@ falls short. Absolute times are shown for people; bars are wide enough for a sha
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
-import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -52,57 +50,6 @@ def installed(kind):
     """Is this managed server there? Asked of the stand itself."""
     done = subprocess.run([DBDYNO, "list", "drivers", "--json"], stdout=subprocess.PIPE, check=True)
     for driver in json.loads(done.stdout)["drivers"]:
-        if driver["name"] == kind:
-            return bool(driver.get("found", driver.get("program")))
+        if driver["target"] == kind:
+            return bool(driver["server"])
     return False
-
-
-LOOP_SUITE = """
-local p = params { n = integer { 10000, min = 1, max = 10000000 } }
-return suite { "loop", scenario { "point", sql = "SELECT id FROM items WHERE id = :id",
-  bind = { id = uniform(1, 100000) }, warmup = 10, samples = p.n,
-  expect = { rows = 1, value = bound "id" } } }
-"""
-
-
-def _callgrind(folder, executions):
-    suite = pathlib.Path(folder) / "loop.lua"
-    suite.write_text(LOOP_SUITE)
-    done = subprocess.run(
-        ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind.out",
-         DBDYNO, "run", str(suite), "--on", "null", "--no-floors", "--param", f"n={executions}",
-         "--out", f"{folder}/loop.json"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode != 0 or not found:
-        sys.exit(f"callgrind: exit {done.returncode}\n{done.stderr}")
-    return int(found.group(1))
-
-
-def loop_instructions():
-    """User-space instructions of one operation on `null`: generator, driver, check, histogram and
-    clock included. The difference of two runs, so that start and end cancel out."""
-    with tempfile.TemporaryDirectory() as folder:
-        few, many = _callgrind(folder, 20000), _callgrind(folder, 60000)
-    return (many - few) / 40000
-
-
-def _allocations(folder, executions):
-    suite = pathlib.Path(folder) / "loop.lua"
-    suite.write_text(LOOP_SUITE)
-    done = subprocess.run(
-        ["valgrind", "--tool=memcheck", "--leak-check=no", DBDYNO, "run", str(suite), "--on",
-         "null", "--no-floors", "--param", f"n={executions}", "--out", f"{folder}/loop.json"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-    found = re.findall(r"total heap usage: ([\d,]+) allocs", done.stderr)
-    if done.returncode != 0 or not found:
-        sys.exit(f"memcheck: exit {done.returncode}\n{done.stderr}")
-    return int(found[-1].replace(",", ""))
-
-
-def loop_allocations():
-    """Heap allocations of one operation on `null`: those of a run of 60,000 more than those of a
-    run of 20,000 (both above the number of samples that are kept raw)."""
-    with tempfile.TemporaryDirectory() as folder:
-        few, many = _allocations(folder, 20000), _allocations(folder, 60000)
-    return (many - few) / 40000

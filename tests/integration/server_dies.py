@@ -7,6 +7,18 @@ import time
 import lib_stand as stand
 
 
+SUITE = """
+local t = table { "t", rows = 1000, column { "id", "INTEGER PRIMARY KEY", sequence(1) } }
+return suite { "long",
+  create { "make", t },
+  load { "fill", t, batch = 100, commit = 100 },
+  scenario { "reads", sql = "SELECT id FROM t WHERE id = :id", bind = { id = uniform(1, 1000) },
+    duration = "8s", clients = { 2 }, expect = { rows = 1, value = bound "id" } },
+  scenario { "rest", sql = "SELECT id FROM t", warmup = 1, samples = 3, expect = { rows = 1000 } },
+}
+"""
+
+
 def server_pid(folder, word):
     for item in folder.leftovers():
         if item.startswith("process") and word in item:
@@ -21,12 +33,13 @@ def main():
     for kind in kinds:
         word = {"postgres": "bin/postgres", "mariadb": "mariadbd"}[kind]
         with stand.Folder() as folder:
-            process = folder.start("run", "shop", "--on", kind, "--on", "sqlite", "--no-floors",
+            (folder.path / "long.lua").write_text(SUITE)
+            process = folder.start("run", "./long.lua", "--on", kind, "--on", "sqlite", "--no-floors",
                                    "--out", "r.json")
             end = time.monotonic() + 30
             while time.monotonic() < end and not server_pid(folder, word):
                 time.sleep(0.1)
-            time.sleep(3)
+            time.sleep(2.5)
             os.kill(server_pid(folder, word), signal.SIGKILL)
             out, err = process.communicate(timeout=120)
             stand.check(process.returncode == 5, f"{kind}: exit 5 (got {process.returncode})")

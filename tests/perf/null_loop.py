@@ -40,14 +40,19 @@ def per_operation(tool, pattern):
     return (many - few) / (MANY - FEW)
 
 
+def measure():
+    """(instructions, heap allocations) of one operation."""
+    return (per_operation(["--tool=callgrind", "--callgrind-out-file=/dev/null"],
+                          r"Collected : (\d+)"),
+            per_operation(["--tool=memcheck", "--leak-check=no", "--undef-value-errors=no"],
+                          r"total heap usage: ([\d,]+) allocs"))
+
+
 def main():
     if not shutil.which("valgrind"):
         print("skipped: no valgrind")
         return 77
-    instructions = per_operation(["--tool=callgrind", "--callgrind-out-file=/dev/null"],
-                                 r"Collected : (\d+)")
-    allocations = per_operation(["--tool=memcheck", "--leak-check=no", "--undef-value-errors=no"],
-                                r"total heap usage: ([\d,]+) allocs")
+    instructions, allocations = measure()
     short = False
     for name, value, bar in (("null_instructions_per_operation", instructions, INSTRUCTIONS_BAR),
                              ("null_allocations_per_operation", allocations, ALLOCATIONS_BAR)):
