@@ -6,11 +6,13 @@
 #include "os/now.h"
 
 #include <limits.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { FILE_BYTES = 1 << 20, CPUS_MOST = 4096, CLOCK_TRIES = 5 };
@@ -141,6 +143,32 @@ static void read_virtualisation(struct arena *arena, struct host_facts *facts,
     facts->virtualisation = host_name_virtualisation(signs);
 }
 
+/* In a chroot the mount that holds a folder may not be listed; the kernel still knows its kind.
+ */
+static const char *kind_of_filesystem(const char *path)
+{
+    static const struct {
+        long magic;
+        const char *name;
+    } kinds[] = {
+        {EXT4_SUPER_MAGIC,      "ext4"   },
+        {XFS_SUPER_MAGIC,       "xfs"    },
+        {BTRFS_SUPER_MAGIC,     "btrfs"  },
+        {TMPFS_MAGIC,           "tmpfs"  },
+        {OVERLAYFS_SUPER_MAGIC, "overlay"},
+        {F2FS_SUPER_MAGIC,      "f2fs"   },
+        {NFS_SUPER_MAGIC,       "nfs"    },
+    };
+    struct statfs info;
+    if (statfs(path, &info) != 0)
+        return NULL;
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
+        if ((long)info.f_type == kinds[i].magic)
+            return kinds[i].name;
+    }
+    return NULL;
+}
+
 static void read_disk(struct arena *arena, const char *folder, struct host_facts *facts,
                       struct host_mount *mount)
 {
@@ -151,6 +179,8 @@ static void read_disk(struct arena *arena, const char *folder, struct host_facts
         facts->filesystem = mount->filesystem;
         facts->device = mount->device;
         facts->mount_options = host_join_options(arena, mount, false);
+    } else {
+        facts->filesystem = kind_of_filesystem(path);
     }
     if (statvfs(path, &disk) == 0)
         facts->disk_free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
