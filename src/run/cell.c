@@ -216,8 +216,7 @@ static void measure(struct stand *stand)
 
 uint64_t cell_server_cpu_ns(const struct cell *cell)
 {
-    uint64_t before_ns = cell->usage_before.cpu_ns, after_ns = cell->usage_after.cpu_ns;
-    return after_ns > before_ns ? after_ns - before_ns : 0;
+    return server_usage_cost_ns(&cell->usage_before, &cell->usage_after, cell->wall_ns);
 }
 
 /* ---- taking it down */

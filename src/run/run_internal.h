@@ -152,8 +152,6 @@ struct runner {
 };
 
 void cell_run(struct runner *runner, struct cell *cell);
-/* CPU of the server's processes in the measured part; a process that ended in between can make
- * the sum go back: that is 0. */
 uint64_t cell_server_cpu_ns(const struct cell *cell);
 /* Tells the progress callback, a few times a second at most; `target` may be NULL. */
 void runner_show(struct runner *runner, const char *step, const char *target);

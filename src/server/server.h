@@ -73,13 +73,24 @@ uint32_t server_settings(const struct server *server, const struct server_settin
 /* Still running? Otherwise *how says how it ended. */
 bool server_alive(struct server *server, char *how, size_t room);
 
-/* CPU time of the server so far: its living processes (exact, ns) and those that ended (10 ms
- * steps). Two readings and their difference give the cost of what lay between. */
+#define SERVER_PROCESSES_MAX 512 /* that are told apart; CPU of further ones is not counted */
+
+/* A process and its family (workers, connections) at one moment. */
 struct server_usage {
-    uint64_t cpu_ns;
-    uint64_t resident_bytes; /* proportional set size of all its processes */
+    uint64_t resident_bytes; /* proportional set size of all */
+    uint64_t ended_ns;       /* CPU of those that ended before, known in steps of 10 ms */
     uint32_t processes;
+    struct {
+        pid_t pid;
+        uint64_t cpu_ns; /* exact while it lives */
+    } each[SERVER_PROCESSES_MAX];
 };
-void server_usage_read(pid_t pid, struct server_usage *usage); /* any process and its family */
+void server_usage_read(pid_t pid, struct server_usage *usage);
+
+/* CPU time between two readings that lie wall_ns apart. Processes that live in the second count
+ * exactly; the time of those that ended in between moves to their parent in steps of 10 ms, so
+ * it is added only when the span is long against such steps (half a second). */
+uint64_t server_usage_cost_ns(const struct server_usage *before,
+                              const struct server_usage *after, uint64_t wall_ns);
 
 #endif

@@ -1,22 +1,52 @@
+#include "base/defs.h"
 #include "os/proc.h"
 #include "server/server.h"
 
-enum { FAMILY_MOST = 4096 };
+#define ENDED_SPAN_NS (NS_PER_S / 2)
 
-/* A process that ends between two readings moves its time to its parent's "children": that is
- * why both are counted. What ended below a process that is gone itself is in its parent's too.
- */
 void server_usage_read(pid_t pid, struct server_usage *usage)
 {
-    pid_t family[FAMILY_MOST];
-    unsigned count = proc_family(pid, family, FAMILY_MOST);
-    struct server_usage sum = {.processes = count};
-    for (unsigned i = 0; i < count; i++) {
+    pid_t family[SERVER_PROCESSES_MAX];
+    *usage = (struct server_usage){0};
+    usage->processes = proc_family(pid, family, SERVER_PROCESSES_MAX);
+    for (uint32_t i = 0; i < usage->processes; i++) {
         struct proc_facts facts;
         proc_read(family[i], &facts);
-        sum.cpu_ns += facts.cpu_ns + facts.children_cpu_ns;
-        sum.resident_bytes +=
+        usage->each[i].pid = family[i];
+        usage->each[i].cpu_ns = facts.cpu_ns;
+        usage->ended_ns += facts.children_cpu_ns;
+        usage->resident_bytes +=
             facts.proportional_bytes ? facts.proportional_bytes : facts.resident_bytes;
     }
-    *usage = sum;
+}
+
+/* CPU of one process at a reading; 0 when it was not there. */
+static uint64_t cpu_of(const struct server_usage *usage, pid_t pid)
+{
+    for (uint32_t i = 0; i < usage->processes; i++) {
+        if (usage->each[i].pid == pid)
+            return usage->each[i].cpu_ns;
+    }
+    return 0;
+}
+
+static uint64_t gain(uint64_t before_ns, uint64_t after_ns)
+{
+    return after_ns > before_ns ? after_ns - before_ns : 0;
+}
+
+uint64_t server_usage_cost_ns(const struct server_usage *before,
+                              const struct server_usage *after, uint64_t wall_ns)
+{
+    uint64_t cost_ns = 0, gone_ns = before->ended_ns;
+    for (uint32_t i = 0; i < after->processes; i++)
+        cost_ns += gain(cpu_of(before, after->each[i].pid), after->each[i].cpu_ns);
+    if (wall_ns < ENDED_SPAN_NS)
+        return cost_ns;
+    /* What ended in between has moved with all it had used before. */
+    for (uint32_t i = 0; i < before->processes; i++) {
+        if (cpu_of(after, before->each[i].pid) == 0)
+            gone_ns += before->each[i].cpu_ns;
+    }
+    return cost_ns + gain(gone_ns, after->ended_ns);
 }

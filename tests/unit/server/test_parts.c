@@ -240,8 +240,27 @@ static void usage_counts_the_whole_family(void **state)
     struct server_usage usage;
     server_usage_read(getpid(), &usage);
     assert_true(usage.processes >= 1);
-    assert_true(usage.cpu_ns > 0);
+    assert_int_equal(usage.each[0].pid, getpid());
+    assert_true(usage.each[0].cpu_ns > 0);
     assert_true(usage.resident_bytes > 4096);
+}
+
+/* Process 7 lives through it, 8 ends in between, 9 is new. */
+static void cost_counts_each_process_once(void **state)
+{
+    (void)state;
+    struct server_usage before = {
+        .processes = 2, .each = {{7, 100 * NS_PER_MS}, {8, 50 * NS_PER_MS}}
+    };
+    struct server_usage after = {
+        .processes = 2,
+        .ended_ns = 70 * NS_PER_MS,
+        .each = {{7, 130 * NS_PER_MS}, {9, 5 * NS_PER_MS}}
+    };
+    assert_int_equal(server_usage_cost_ns(&before, &after, NS_PER_S), 55 * NS_PER_MS);
+    /* In a short span the 10 ms steps of what ended would be most of the figure. */
+    assert_int_equal(server_usage_cost_ns(&before, &after, NS_PER_MS), 35 * NS_PER_MS);
+    assert_int_equal(server_usage_cost_ns(&after, &after, NS_PER_S), 0);
 }
 
 static int make_arena(void **state)
@@ -271,6 +290,7 @@ int main(void)
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(settings_that_are_ours_are_refused),
         cmocka_unit_test(usage_counts_the_whole_family),
+        cmocka_unit_test(cost_counts_each_process_once),
     };
     return cmocka_run_group_tests_name("parts", tests, make_arena, drop_arena);
 }
