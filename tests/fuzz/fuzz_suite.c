@@ -7,7 +7,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,10 +28,6 @@ static void check_faults(const struct suite_faults *faults, const struct err *er
 {
     if (err->kind != ERR_CONFIG || faults->count == 0)
         abort();
-    for (uint32_t i = 0; i < faults->count; i++) {
-        if (strstr(faults->texts[i], "a bug of dbdyno"))
-            abort();
-    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

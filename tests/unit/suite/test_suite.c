@@ -172,7 +172,7 @@ static const char *const faults[][2] = {
      "t.lua:3: relation 's': scenario 'p' has no cell of 3 clients\n"
      "t.lua:3: relation 's': scenario 'p' has no phase 'z'"                         },
     {"return suite { 'x', ping { 'ping' }, override { 'pings', samples = 1 } }",
-     "t.lua:1: override: no scenario 'pings' before it; did you mean 'ping'?"                                                                                                         },
+     "t.lua:1: override: no scenario 'pings' before it; did you mean 'ping'?"                                                                                                        },
     {"return suite { 'x', extend 'nosuch' }",
      "t.lua:1: extend: no built-in suite 'nosuch' (a file's name ends in .lua)"                                                                                                      },
     {"return suite { 'x', extend './other.lua' }",
@@ -217,6 +217,10 @@ static void counts_follow_the_generators(void **state)
         "assert(distinct(users, 'age', 'age', '>', 90) == 9)\n"
         "assert(distinct(orders, 'user_id') == 1000)\n"
         "assert(value_at(users, 'age', 250) == 50 and users.rows == 1000 and users.name == 'users')\n"
+        "local k = uniform(1, 1000000)\n"
+        "local draws = table { 'draws', rows = 100, column { 'same', 'INT', k - k },\n"
+        "  column { 'two', 'INT', uniform(1, 1000000) - uniform(1, 1000000) } }\n"
+        "assert(count(draws, 'same', '=', 0) == 100 and count(draws, 'two', '=', 0) == 0)\n"
         "return suite { 'x', scenario { 's', sql = 'SELECT 1' } }");
     unload(&l);
 }
