@@ -215,6 +215,7 @@ static void add_binds(struct suite_build *b, const struct suite_step *step,
     uint32_t number = b->p.op_count;
     for (uint32_t i = 0; i < sql->param_count; i++) {
         const struct suite_bind *bind = find_bind(step, sql->params[i]);
+        assert(bind); /* a parameter without one was a fault when the SQL was compiled */
         struct prog_bind made = {.per_client = true};
         made.stream = gen_stream(b->def->s.name, bind->name, number);
         made.tree = lower(b, step, bind->expr, &b->scope);
