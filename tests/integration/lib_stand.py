@@ -120,7 +120,10 @@ def as_user(name):
     """Drops root for a child: PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return {}
-    entry = pwd.getpwnam(name)
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:  # mariadb-server-core alone makes no user
+        entry = pwd.getpwnam("nobody")
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
 
 
