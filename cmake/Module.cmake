@@ -31,9 +31,8 @@ function(dbdyno_test label file)
   add_executable(${stem} ${file})
   target_compile_definitions(${stem} PRIVATE _GNU_SOURCE DBDYNO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_include_directories(${stem} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  target_link_libraries(${stem} PRIVATE ${ARGN} dbdyno_warnings PkgConfig::CMOCKA)
-  # The compiler does not know that cmocka's assert_non_null ends the test.
-  target_compile_options(${stem} PRIVATE -Wno-null-dereference)
+  target_link_libraries(${stem} PRIVATE ${ARGN} dbdyno_warnings dbdyno_test_warnings
+                        PkgConfig::CMOCKA)
   add_test(NAME ${label}.${stem} COMMAND ${stem})
   set_tests_properties(${label}.${stem} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 120)
 endfunction()
