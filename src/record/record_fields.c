@@ -149,11 +149,11 @@ static const struct field floor_items[] = {
 TABLE(record_floor_fields, floor_items);
 
 static const struct field relation_items[] = {
-    FIELD(rec_relation, name, FIELD_NEED),    FIELD(rec_relation, target, FIELD_TEXT),
-    FIELD(rec_relation, a, FIELD_TEXT),       FIELD(rec_relation, b, FIELD_TEXT),
-    FIELD(rec_relation, differs, FIELD_TEXT), FIELD(rec_relation, known, FIELD_BOOL),
-    FIELD(rec_relation, a_value, FIELD_REAL), FIELD(rec_relation, b_value, FIELD_REAL),
-    FIELD(rec_relation, ratio, FIELD_REAL),   FIELD(rec_relation, unit, FIELD_TEXT),
+    FIELD(rec_relation, name, FIELD_NEED),     FIELD(rec_relation, target, FIELD_TEXT),
+    FIELD(rec_relation, a, FIELD_TEXT),        FIELD(rec_relation, b, FIELD_TEXT),
+    FIELD(rec_relation, differs, FIELD_TEXT),  FIELD(rec_relation, known, FIELD_BOOL),
+    FIELD(rec_relation, a_value, FIELD_MAYBE), FIELD(rec_relation, b_value, FIELD_MAYBE),
+    FIELD(rec_relation, ratio, FIELD_MAYBE),   FIELD(rec_relation, unit, FIELD_TEXT),
     FIELD(rec_relation, reason, FIELD_TEXT),
 };
 TABLE(record_relation_fields, relation_items);

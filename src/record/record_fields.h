@@ -20,6 +20,7 @@ enum field_kind {
     FIELD_U32,
     FIELD_I64,
     FIELD_REAL,
+    FIELD_MAYBE, /* double; null where it is not a number, and read back as NAN */
     FIELD_BOOL,
     FIELD_NUMBER, /* struct rec_number; unknown is null */
     FIELD_VALUE,  /* struct value */

@@ -81,6 +81,7 @@ static void write_field(struct jsonw *json, const struct field *field, const voi
     case FIELD_U64: jsonw_u64(json, key, MEMBER(uint64_t, at)); return;
     case FIELD_U32: jsonw_u64(json, key, MEMBER(uint32_t, at)); return;
     case FIELD_I64: jsonw_i64(json, key, MEMBER(int64_t, at)); return;
+    case FIELD_MAYBE:
     case FIELD_REAL: jsonw_real(json, key, MEMBER(double, at)); return;
     case FIELD_BOOL: jsonw_bool(json, key, MEMBER(bool, at)); return;
     case FIELD_NUMBER: write_number(json, key, &MEMBER(struct rec_number, at)); return;
@@ -245,9 +246,9 @@ static void write_relation(struct jsonw *json, struct rec_relation relation)
 {
     bool finite =
         isfinite(relation.a_value) && isfinite(relation.b_value) && isfinite(relation.ratio);
-    if (!finite) {
-        relation.known = false;
-        relation.a_value = relation.b_value = relation.ratio = 0;
+    relation.known = relation.known && finite;
+    if (!relation.known) {
+        relation.a_value = relation.b_value = relation.ratio = (double)NAN;
         if (!relation.reason)
             relation.reason = "the figures give no finite ratio";
     }

@@ -1,6 +1,7 @@
 #include "base/num.h"
 #include "record/record_json_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { NAMES_MAX = 1000 }; /* floors, metrics of a cell */
@@ -251,6 +252,12 @@ static bool read_field(struct reader *reader, const struct field *field, json_t 
     case FIELD_U64: return reader_u64(reader, item, at);
     case FIELD_U32: return to_u32(reader, item, at);
     case FIELD_I64: return reader_i64(reader, item, at);
+    case FIELD_MAYBE:
+        if (json_is_null(item)) {
+            *(double *)at = (double)NAN;
+            return true;
+        }
+        return reader_real(reader, item, at);
     case FIELD_REAL: return reader_real(reader, item, at);
     case FIELD_BOOL: return to_bool(reader, item, at);
     case FIELD_NUMBER: return to_number(reader, item, at);
