@@ -123,7 +123,7 @@ static HOT void submit(struct client *client, struct client_step *at)
         get_ready(client, at);
     if (!client->start_ns)
         client->start_ns = client->last_ns;
-    atomic_store_explicit(&client->due_ns, client->last_ns + at->op->deadline_ns,
+    atomic_store_explicit(&client->due_ns, client->last_ns + at->deadline_ns,
                           memory_order_relaxed);
     client->class->submit(client->conn, &at->wire);
 }
@@ -242,9 +242,12 @@ static void go_on(struct client *client, struct client_step *at)
     at->quick = at->quick_tally != NULL && client->outcome.affected <= 0;
 }
 
-static NOINLINE bool complete_long(struct client *client, struct client_step *at)
+static NOINLINE bool complete_long(struct client *client, struct client_step *at,
+                                   uint64_t now_ns)
 {
-    uint64_t now_ns = os_now_ns();
+    if (client->outcome.verdict == DRV_OK && now_ns - client->last_ns > at->deadline_ns)
+        client->outcome.verdict =
+            DRV_TIMEOUT; /* some servers answer a cancel as if all was well */
     if (at->op->phase != PROG_NONE)
         phase_record(client, at->op->phase, now_ns - client->last_ns);
     client->last_ns = now_ns;
@@ -262,10 +265,11 @@ static NOINLINE bool complete_long(struct client *client, struct client_step *at
 static HOT bool complete(struct client *client)
 {
     struct client_step *at = client->at;
+    uint64_t now_ns = os_now_ns();
     if (!at->quick || client->outcome.verdict != DRV_OK ||
-        client->outcome.rows != at->quick_rows)
-        return complete_long(client, at);
-    client->last_ns = os_now_ns();
+        client->outcome.rows != at->quick_rows || now_ns - client->last_ns > at->deadline_ns)
+        return complete_long(client, at, now_ns);
+    client->last_ns = now_ns;
     at->quick_count++;
     client->at++;
     return true;

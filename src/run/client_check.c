@@ -112,6 +112,8 @@ static bool fail(struct client *client, const struct prog_op *op)
 {
     struct client_failure *failure = failure_begin(client, op, "statement");
     const char *text = client->class->last_error(client->conn);
+    if ((!text || !*text) && client->outcome.verdict == DRV_TIMEOUT)
+        text = "the answer came after the deadline";
     text_print(failure->message, sizeof failure->message, "%s", text ? text : "");
     return false;
 }

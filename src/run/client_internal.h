@@ -124,6 +124,7 @@ struct client_step {
      * begun. Then its answers are only counted here, until the part ends. */
     bool quick;
     uint64_t quick_rows, quick_count;
+    uint64_t deadline_ns;            /* of each of its submits */
     struct check_tally *quick_tally; /* NULL: never quick */
     struct gen_quick draw;           /* for quick_bind: makes the parameter, drawn */
     struct value drawn;

@@ -138,6 +138,7 @@ static void steps_make(struct client *client, struct arena *arena)
         steps[i].wire.kind = wire_kind(op->kind);
         steps[i].wire.stmt = op->stmt;
         steps[i].wire.depth = op->depth;
+        steps[i].deadline_ns = op->deadline_ns ? op->deadline_ns : INT64_MAX;
         if (looks_at_rows(program, op))
             steps[i].wire.sink = &client->sink.base;
         if (steps[i].local)
