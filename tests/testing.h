@@ -18,6 +18,19 @@
 #include <cmocka.h>
 /* clang-format on */
 
+/* Sanitizers make code several times slower: a bound on measured time is multiplied by this,
+ * and holds as written in the plain build. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TEST_SLOWDOWN 10
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SLOWDOWN 10
+#endif
+#ifndef TEST_SLOWDOWN
+#define TEST_SLOWDOWN 1
+#endif
+
 struct test_random {
     uint64_t state;
 };

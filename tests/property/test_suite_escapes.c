@@ -10,7 +10,7 @@
 /* Every file of the corpus that hangs or escapes a naive sandbox ends in a fault, within two
  * seconds of CPU time. */
 
-#define CPU_NS_MAX (UINT64_C(2) * NS_PER_S)
+#define CPU_NS_MAX (TEST_SLOWDOWN * UINT64_C(2) * NS_PER_S)
 
 static uint64_t cpu_ns(void)
 {
