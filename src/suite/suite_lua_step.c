@@ -78,12 +78,10 @@ static struct suite_bind *read_binds(struct suite_spec *spec, uint32_t *count)
 static struct suite_expr *expected(struct suite_spec *spec, const char *key)
 {
     struct suite_expr *expr = suite_spec_expr(spec, key);
-    if (expr && expr->uses & (SUITE_USE_DRAW | SUITE_USE_COLUMN)) {
-        suite_spec_fault(spec, "%s: an expectation draws nothing: use bound \"name\" and at()",
-                         key);
-        return NULL;
-    }
-    return expr;
+    if (!expr || !(expr->uses & (SUITE_USE_DRAW | SUITE_USE_COLUMN)))
+        return expr;
+    suite_spec_fault(spec, "expect: a right answer draws nothing: use bound \"name\" and at()");
+    return NULL;
 }
 
 static void expect_values(struct suite_spec *spec, struct suite_expect *expect)

@@ -116,7 +116,7 @@ static const char *const faults[][2] = {
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', expect = { row = 1 } } }",
      "t.lua:1: scenario 'a': unknown field 'row'; did you mean 'rows'?"                                                                                                              },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', expect = { rows = uniform(1, 2) } } }",
-     "t.lua:1: scenario 'a': rows: an expectation draws nothing: use bound \"name\" and at()"                                                                                        },
+     "t.lua:1: scenario 'a': expect: a right answer draws nothing: use bound \"name\" and at()"                                                                                      },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', expect = { value = bound 'z' } } }",
      "t.lua:1: scenario 'a': bound parameter 'z' is not known here"                                                                                                                  },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT :a', bind = { a = var 'v' } } }",
