@@ -1,8 +1,8 @@
 #ifndef PROGRAM_DIALECT_H
 #define PROGRAM_DIALECT_H
 
-/* SQL dialects: how a suite names the text meant for one kind of target. MySQL and MariaDB share
- * DIALECT_MARIADB where a suite gives no text of its own for "mysql". */
+/* SQL dialects: how a suite names the text meant for one kind of target. MySQL and MariaDB
+ * share DIALECT_MARIADB where a suite gives no text of its own for "mysql". */
 
 #include "base/slice.h"
 

@@ -2,20 +2,20 @@
 #define PROGRAM_PROGRAM_H
 
 /*
- * A program is what a client executes: an array of operations over statements, binds, checks and
- * variables. Every workload compiles to one; the runner knows nothing else. A program is made for
- * one dialect, is immutable, and is shared by all clients of a cell.
+ * A program is what a client executes: an array of operations over statements, binds, checks
+ * and variables. Every workload compiles to one; the runner knows nothing else. A program is
+ * made for one dialect, is immutable, and is shared by all clients of a cell.
  *
  * One pass over a stage's operations is an execution, and (when not a warm-up) one sample.
  *
- *   row numbers   An EXECUTE with rows > 0 is row-driven: it binds the trees at `rows` successive
- *                 rows of the client's cursor, which starts at first_row and moves on; with n
+ *   row numbers   An EXECUTE with rows > 0 is row-driven: it binds the trees at `rows`
+ * successive rows of the client's cursor, which starts at first_row and moves on; with n
  *                 clients the rows of successive executions are dealt out in turn. Any other
  *                 operation binds at row = (execution - 1) * repeat + repetition, from 1.
- *   time          A sample's service time runs from before the first operation is submitted until
- *                 the last has completed and its rows are decoded (run/run.h says it in full).
- *   phases        An operation with a phase is timed apart as well, every repetition by itself;
- *                 MARK starts a phase that lasts until the next MARK or the execution's end.
+ *   time          A sample's service time runs from before the first operation is submitted
+ * until the last has completed and its rows are decoded (run/run.h says it in full). phases An
+ * operation with a phase is timed apart as well, every repetition by itself; MARK starts a
+ * phase that lasts until the next MARK or the execution's end.
  */
 
 #include "base/defs.h"
@@ -27,8 +27,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PROG_NONE      UINT16_MAX
-#define PROG_VARS_MAX  64
+#define PROG_NONE       UINT16_MAX
+#define PROG_VARS_MAX   64
 #define PROG_PHASES_MAX 32
 
 enum prog_kind {
@@ -40,7 +40,8 @@ enum prog_kind {
     PROG_SET,        /* vars[var] = expr */
     PROG_BRANCH,     /* to operation `target` (of the whole array) when expr is 0 or NULL */
     PROG_SLEEP,      /* expr nanoseconds */
-    PROG_PIPE_START, /* until PIPE_END: submit without waiting, where the driver can; else as usual */
+    PROG_PIPE_START, /* until PIPE_END: submit without waiting, where the driver can; else as
+                        usual */
     PROG_PIPE_END,
     PROG_MARK,
 };
@@ -53,7 +54,7 @@ struct prog_stmt {
     const char *name; /* for messages and phases */
     const char *sql;  /* native placeholders */
     uint32_t param_count;
-    bool direct;      /* sent as text, not prepared: DDL, session settings; has no parameters */
+    bool direct; /* sent as text, not prepared: DDL, session settings; has no parameters */
 };
 
 struct prog_bind {
@@ -72,8 +73,8 @@ enum prog_check_kind {
 struct prog_check {
     enum prog_check_kind kind;
     uint16_t column;
-    gen_id expected;       /* may use GEN_BOUND, GEN_VAR */
-    bool constant;         /* then `value` holds it, evaluated once */
+    gen_id expected; /* may use GEN_BOUND, GEN_VAR */
+    bool constant;   /* then `value` holds it, evaluated once */
     struct value value;
 };
 
@@ -84,23 +85,24 @@ struct prog_save { /* after the operation: vars[var] = column of the first row *
 struct prog_op {
     enum prog_kind kind;
     enum prog_depth depth;
-    uint16_t phase;  /* PROG_NONE: not timed apart */
-    uint16_t stmt;   /* EXECUTE */
-    uint16_t var;    /* SET */
+    uint16_t phase; /* PROG_NONE: not timed apart */
+    uint16_t stmt;  /* EXECUTE */
+    uint16_t var;   /* SET */
     uint16_t check_count, save_count;
     uint32_t check_first, save_first;
     uint32_t bind_first, bind_count; /* of one row */
-    uint32_t rows;   /* EXECUTE: > 0 is row-driven */
-    uint32_t repeat; /* >= 1 */
-    uint32_t target; /* BRANCH */
-    gen_id expr;     /* SET, BRANCH, SLEEP */
-    uint64_t deadline_ns; /* of each repetition; 0 = none */
-    bool repeatable_bind; /* binds are the same in every execution: made once, outside the loop */
+    uint32_t rows;                   /* EXECUTE: > 0 is row-driven */
+    uint32_t repeat;                 /* >= 1 */
+    uint32_t target;                 /* BRANCH */
+    gen_id expr;                     /* SET, BRANCH, SLEEP */
+    uint64_t deadline_ns;            /* of each repetition; 0 = none */
+    bool repeatable_bind; /* binds are the same in every execution: made once, outside the loop
+                           */
 };
 
 struct prog_stage {
     uint32_t first_op, end_op;
-    uint64_t executions;     /* over all clients; 0 = as many as the cell's mode says */
+    uint64_t executions;         /* over all clients; 0 = as many as the cell's mode says */
     uint32_t rows_per_execution; /* of row-driven operations together */
 };
 
@@ -121,13 +123,13 @@ struct program {
     uint32_t stmt_count, op_count, bind_count, check_count, save_count, stage_count;
     uint16_t phase_count, var_count;
 
-    uint32_t values_max;   /* most values that one submit binds */
+    uint32_t values_max;    /* most values that one submit binds */
     uint32_t scratch_bytes; /* most scratch that one submit's binds and one check need */
 };
 
 /* Checks what the runner relies on: indexes in range, branches inside their stage, pipelines
- * closed and free of sets, branches, sleeps and marks, param_count = rows * bind_count (or bind_count).
- * False names the fault: a program that fails this is a bug of its front end. */
+ * closed and free of sets, branches, sleeps and marks, param_count = rows * bind_count (or
+ * bind_count). False names the fault: a program that fails this is a bug of its front end. */
 MUST_CHECK bool program_verify(const struct program *program, struct err *err);
 
 #endif

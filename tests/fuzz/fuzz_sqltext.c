@@ -1,6 +1,7 @@
 /* links: base program
  *
- * SQL text of any bytes, for every dialect. What comes out has as many placeholders as names. */
+ * SQL text of any bytes, for every dialect. What comes out has as many placeholders as names.
+ */
 
 #include "program/sqltext.h"
 
