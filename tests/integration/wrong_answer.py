@@ -20,7 +20,8 @@ def main():
         cell = next(c for c in folder.record()["scenarios"] if c["name"] == "first_older")
         stand.check(cell["verdict"] == "failed" and not cell["metrics"],
                     "the failed scenario has no figures in the record")
-        others = [c for c in folder.record()["scenarios"] if c["verdict"] == "valid"]
+        # "reserve" is a figure with a warning, as on a busy machine.
+        others = [c for c in folder.record()["scenarios"] if c["verdict"] in ("valid", "reserve")]
         stand.check(len(others) > 30, f"{len(others)} other cells are kept")
 
 

@@ -53,7 +53,9 @@ static void test_within_five_percent(void **state)
     print_message("client CPU: reported %.1f ms, getrusage %.1f ms (with loading and set-up)\n",
                   (double)reported_ns / 1e6, (double)kernel_ns / 1e6);
     assert_true(reported_ns <= kernel_ns);
-    assert_true((double)reported_ns >= 0.95 * (double)kernel_ns);
+    /* A sanitizer's own threads and the slower set-up are part of the kernel's figure. */
+    double least_share = TEST_SLOWDOWN == 1 ? 0.95 : 0.5;
+    assert_true((double)reported_ns >= least_share * (double)kernel_ns);
     arena_destroy(&arena);
 }
 
