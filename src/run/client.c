@@ -139,12 +139,12 @@ static void variable_set(struct client *client, uint16_t var, const struct value
     }
 }
 
-static void evaluate(struct client *client, gen_id tree, struct value *out)
+static void evaluate(struct client *client, const struct client_step *at, struct value *out)
 {
     client->gen.row = client->execution;
-    client->gen.stream = gen_stream("", "", client->number);
+    client->gen.stream = at->stream;
     client->gen.scratch_used = 0;
-    gen_eval(&client->gen, tree, out);
+    gen_eval(&client->gen, at->op->expr, out);
 }
 
 static bool is_false(const struct value *value)
@@ -167,23 +167,24 @@ static enum pace mark_begin(struct client *client, uint16_t phase)
 }
 
 /* Operations that need no answer: done here and now. */
-static NOINLINE enum pace local_op(struct client *client, const struct prog_op *op)
+static NOINLINE enum pace local_op(struct client *client, const struct client_step *at)
 {
+    const struct prog_op *op = at->op;
     struct value value = {0};
     client->at++;
     switch (op->kind) {
     case PROG_SET:
-        evaluate(client, op->expr, &value);
+        evaluate(client, at, &value);
         variable_set(client, op->var, &value);
         client->last_ns = os_now_ns();
         return PACE_ON;
     case PROG_BRANCH:
-        evaluate(client, op->expr, &value);
+        evaluate(client, at, &value);
         if (is_false(&value))
             client->at = &client->steps[op->target];
         return PACE_ON;
     case PROG_SLEEP:
-        evaluate(client, op->expr, &value);
+        evaluate(client, at, &value);
         if (value.type != VALUE_INT || value.as.i <= 0)
             return PACE_ON;
         client->wake_ns = os_now_ns() + (uint64_t)value.as.i;
@@ -212,7 +213,7 @@ static HOT enum pace advance(struct client *client)
             submit(client, at);
             return PACE_SUBMITTED;
         }
-        if (local_op(client, at->op) == PACE_SLEEP)
+        if (local_op(client, at) == PACE_SLEEP)
             return PACE_SLEEP;
     }
 }

@@ -125,6 +125,7 @@ struct client_step {
     bool quick;
     uint64_t quick_rows, quick_count;
     uint64_t deadline_ns;            /* of each of its submits */
+    uint64_t stream;                 /* of a local operation's expression, for this client */
     struct check_tally *quick_tally; /* NULL: never quick */
     struct gen_quick draw;           /* for quick_bind: makes the parameter, drawn */
     struct value drawn;

@@ -135,6 +135,8 @@ static void steps_make(struct client *client, struct arena *arena)
         const struct prog_op *op = &program->ops[i];
         steps[i].op = op;
         steps[i].local = op->kind > PROG_ROLLBACK;
+        steps[i].stream = gen_stream(client->plan->scenario->name, "expression", i) +
+                          client->number * CLIENT_SPREAD;
         steps[i].wire.kind = wire_kind(op->kind);
         steps[i].wire.stmt = op->stmt;
         steps[i].wire.depth = op->depth;
