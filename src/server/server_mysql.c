@@ -238,7 +238,7 @@ static const char *const reserved[] = {"bind_address",
 
 const struct server_class server_class_mariadb = {
     .name = "mariadb",
-    .package = "mariadb-server",
+    .package = "mariadb-server-core",
     .places = "/usr/sbin/mariadbd with /usr/bin/mariadb-install-db, and PATH",
     .run_as = "mysql",
     .admin = "root",
