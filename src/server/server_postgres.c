@@ -163,7 +163,7 @@ static const char *const reserved[] = {"listen_addresses",
 
 const struct server_class server_class_postgres = {
     .name = "postgres",
-    .package = "postgresql",
+    .package = "postgresql-15",
     .places = DEBIAN_ROOT "/*/bin and PATH",
     .run_as = "postgres",
     .admin = "postgres",

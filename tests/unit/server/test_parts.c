@@ -214,7 +214,7 @@ static void what_is_missing_is_named(void **state)
     assert_int_equal(err.kind, ERR_SYSTEM);
     assert_non_null(strstr(err.text, "/nonexistent"));
     assert_null(server);
-    assert_string_equal(server_package(SERVER_POSTGRES), "postgresql");
+    assert_string_equal(server_package(SERVER_POSTGRES), "postgresql-15");
     assert_string_equal(server_package(SERVER_MARIADB), "mariadb-server-core");
     assert_null(server_package(SERVER_MYSQL));
 }
