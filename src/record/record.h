@@ -123,8 +123,8 @@ struct rec_target {
 
 struct rec_floor {
     const char *name, *what, *unit, *when; /* when: "before" or "after" */
-    uint64_t n, min, p50, max;
-    struct rec_number p99;
+    uint64_t n;
+    struct rec_number min, p50, p99, max; /* of a rate only the median is known */
     const char *unavailable;
 };
 

@@ -141,10 +141,10 @@ static const struct field failure_items[] = {
 TABLE(record_failure_fields, failure_items);
 
 static const struct field floor_items[] = {
-    FIELD(rec_floor, what, FIELD_TEXT), FIELD(rec_floor, unit, FIELD_TEXT),
-    FIELD(rec_floor, n, FIELD_U64),     FIELD(rec_floor, min, FIELD_U64),
-    FIELD(rec_floor, p50, FIELD_U64),   FIELD(rec_floor, p99, FIELD_NUMBER),
-    FIELD(rec_floor, max, FIELD_U64),   FIELD(rec_floor, unavailable, FIELD_TEXT),
+    FIELD(rec_floor, what, FIELD_TEXT),  FIELD(rec_floor, unit, FIELD_TEXT),
+    FIELD(rec_floor, n, FIELD_U64),      FIELD(rec_floor, min, FIELD_NUMBER),
+    FIELD(rec_floor, p50, FIELD_NUMBER), FIELD(rec_floor, p99, FIELD_NUMBER),
+    FIELD(rec_floor, max, FIELD_NUMBER), FIELD(rec_floor, unavailable, FIELD_TEXT),
 };
 TABLE(record_floor_fields, floor_items);
 

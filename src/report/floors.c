@@ -34,15 +34,13 @@ static void add_figure(struct pen *pen, struct table *table, const struct rec_fl
 static void add_floor(struct pen *pen, struct table *table, const struct rec_floor *floor,
                       const struct rec_floor *after, bool both)
 {
-    struct rec_number p50 = {true, floor->p50};
-    struct rec_number max = {floor->max > 0 && !same(floor->unit, "bytes/s"), floor->max};
     table_row(table);
     table_cell(table, or_dash(floor->name));
-    add_figure(pen, table, floor, &p50);
+    add_figure(pen, table, floor, &floor->p50);
     if (both)
-        add_figure(pen, table, after, &(struct rec_number){true, after ? after->p50 : 0});
+        add_figure(pen, table, after, after ? &after->p50 : &(struct rec_number){0});
     add_figure(pen, table, floor, &floor->p99);
-    add_figure(pen, table, floor, &max);
+    add_figure(pen, table, floor, &floor->max);
     table_cell(table, floor->unavailable
                           ? arena_printf(pen->arena, "unavailable: %s", floor->unavailable)
                           : or_dash(floor->what));
@@ -77,7 +75,7 @@ static const struct rec_floor *fsync_floor(const struct record *record)
 {
     for (size_t i = 0; i < record->floor_count; i++) {
         const struct rec_floor *floor = &record->floors[i];
-        if (same(floor->name, "fsync_append") && !floor->unavailable && floor->p50 > 0)
+        if (same(floor->name, "fsync_append") && floor->p50.known && floor->p50.value > 0)
             return floor;
     }
     return NULL;
@@ -112,7 +110,7 @@ static const char *commit_cell(struct pen *pen, double ns, const struct rec_floo
 {
     char time[40], ratio[40];
     figure_with_unit(time, sizeof(time), "ns", ns);
-    format_ratio(ratio, sizeof(ratio), ns, (double)floor->p50);
+    format_ratio(ratio, sizeof(ratio), ns, (double)floor->p50.value);
     return arena_printf(pen->arena, "%s  %s", time, ratio);
 }
 
@@ -157,7 +155,7 @@ void part_commits(struct pen *pen, const struct rows *rows)
     const struct rec_floor *floor = fsync_floor(pen->record);
     if (!floor || !commits(pen, rows, 0, rows->target_count))
         return;
-    format_duration(shown, sizeof(shown), floor->p50);
+    format_duration(shown, sizeof(shown), floor->p50.value);
     pen_heading(pen, arena_printf(pen->arena,
                                   "Against the fsync floor (fdatasync of an append: %s p50)",
                                   shown));

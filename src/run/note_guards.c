@@ -209,7 +209,7 @@ static void note_limits(struct runner *runner)
     }
     for (size_t i = 0; i < record->floor_count; i++) {
         if (strcmp(record->floors[i].name, "fsync_append") == 0)
-            limits.fsync_p50_ns = record->floors[i].p50;
+            limits.fsync_p50_ns = record->floors[i].p50.value; /* 0 when not known */
     }
     limits.fsync_fast = limits.fsync_p50_ns > 0 && limits.fsync_p50_ns < 200 * NS_PER_US;
     const struct value *vm = rec_pairs_find(&record->host, "virtualisation");

@@ -100,11 +100,11 @@ void note_floors_of(struct record *record, const char *folder, uint64_t budget_n
         out->unit = floors[i].unit;
         out->when = when;
         out->n = floors[i].n;
-        out->min = floors[i].min;
-        out->p50 = floors[i].p50;
-        out->max = floors[i].max;
-        out->p99.known = floors[i].p99 > 0;
-        out->p99.value = floors[i].p99;
+        bool measured = !floors[i].unavailable, spread = floors[i].max > 0;
+        out->min = (struct rec_number){measured && spread, floors[i].min};
+        out->p50 = (struct rec_number){measured, floors[i].p50};
+        out->p99 = (struct rec_number){measured && floors[i].p99 > 0, floors[i].p99};
+        out->max = (struct rec_number){measured && spread, floors[i].max};
         out->unavailable = floors[i].unavailable;
     }
 }

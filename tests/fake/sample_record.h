@@ -274,11 +274,12 @@ static inline void sample_add_floors(struct record *record)
         floor->unit = floors[i / 2].unit;
         floor->when = i % 2 == 0 ? "before" : "after";
         floor->n = floors[i / 2].n;
-        floor->p50 = floors[i / 2].p50 + floors[i / 2].p50 / 20 * (i % 2);
-        floor->min = floor->p50 / 2;
-        floor->max = floor->p50 * 10;
-        floor->p99 =
-            (struct rec_number){floor->n >= 1000, floor->n >= 1000 ? floor->p50 * 3 : 0};
+        uint64_t p50 = floors[i / 2].p50 + floors[i / 2].p50 / 20 * (i % 2);
+        bool spread = floor->unit[0] == 'n';
+        floor->p50 = (struct rec_number){true, p50};
+        floor->min = (struct rec_number){spread, spread ? p50 / 2 : 0};
+        floor->max = (struct rec_number){spread, spread ? p50 * 10 : 0};
+        floor->p99 = (struct rec_number){floor->n >= 1000, floor->n >= 1000 ? p50 * 3 : 0};
     }
 }
 

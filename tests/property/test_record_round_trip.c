@@ -178,7 +178,8 @@ static void add_floors(struct arena *arena, struct record *record)
         floor->name = name(arena, i);
         floor->when = below(2) == 0 ? "before" : "after";
         floor->what = any_text(arena);
-        floor->p50 = any_u64();
+        floor->p50 = any_number();
+        floor->max = any_number();
         floor->p99 = any_number();
         floor->unavailable = any_text(arena);
     }
