@@ -94,14 +94,17 @@ static void judge_saturation(struct guard_list *list, const struct guard_cell *c
         guard_add(list, GUARD_INVALID, "D01", "client-saturated",
                   arena_printf(list->arena,
                                "a worker thread used %.0f %% of a core: latencies contain the "
-                               "wait for the stand itself; use more --threads or less load",
+                               "wait for the stand itself; use fewer clients, more cores, or "
+                               "another machine for the client",
                                percent));
     else
-        guard_add(list, GUARD_WARNING, "D01", "client-saturated",
-                  arena_printf(list->arena,
-                               "a worker thread used %.0f %% of a core: the client may be the "
-                               "limit; compare with more --threads or with --on null",
-                               percent));
+        guard_add(
+            list, GUARD_WARNING, "D01", "client-saturated",
+            arena_printf(list->arena,
+                         "a worker thread used %.0f %% of a core: the client may be the "
+                         "limit; compare with fewer clients or with --on null, or run the "
+                         "client on another machine",
+                         percent));
     guard_figure(list, busy);
 }
 

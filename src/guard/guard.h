@@ -60,7 +60,6 @@ struct guard_target {
     const char *tier_name, *tier_why;
     bool debug_build;
     const char *debug_why;
-    bool sanitizer; /* of the stand itself: the label is NULL */
 };
 
 /* Facts of the whole run. */

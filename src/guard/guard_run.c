@@ -59,17 +59,11 @@ static void judge_builds(struct guard_list *list, const struct guard_run *run)
 {
     for (uint32_t i = 0; i < run->target_count; i++) {
         const struct guard_target *target = &run->targets[i];
-        const char *label = target->label ? target->label : "dbdyno itself";
         if (target->debug_build)
             guard_add(list, GUARD_WARNING, "D21", "debug-build",
                       arena_printf(list->arena, "%s is a debug build (%s): measure a release",
-                                   label,
+                                   target->label,
                                    target->debug_why ? target->debug_why : "it says so"));
-        if (target->sanitizer)
-            guard_add(list, GUARD_WARNING, "D21", "sanitizer-build",
-                      arena_printf(list->arena,
-                                   "%s was built with a sanitizer: no figure of it counts",
-                                   label));
     }
     if (run->stand_sanitizer)
         guard_add(list, GUARD_WARNING, "D21", "stand-sanitizer",
