@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 
 enum { CONN_BLOCK_BYTES = 8192 };
 
@@ -156,6 +158,22 @@ struct value number_decode(const char *text, uint32_t bytes)
     if (num_i64((struct slice){text, bytes}, &whole))
         return value_int(whole);
     return real_decode(text, bytes);
+}
+
+void socket_note(struct drv_socket *known, int fd)
+{
+    struct stat info;
+    *known = (struct drv_socket){.fd = -1};
+    if (fd >= 0 && fstat(fd, &info) == 0)
+        *known = (struct drv_socket){fd, info.st_ino};
+}
+
+void socket_sever(const struct drv_socket *known)
+{
+    struct stat info;
+    if (known->fd >= 0 && fstat(known->fd, &info) == 0 && S_ISSOCK(info.st_mode) &&
+        info.st_ino == known->inode)
+        (void)shutdown(known->fd, SHUT_RDWR);
 }
 
 void settings_add(struct arena *arena, struct setting_list *list, struct drv_setting setting)

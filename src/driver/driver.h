@@ -157,6 +157,11 @@ struct drv_class {
     /* Asks for the running operation to stop; called from another thread than the connection's
      * own, so it must be safe beside submit and step. The operation still completes by step. */
     void (*cancel)(struct drv_conn *);
+    /* Cuts the connection at once, from another thread, so that a call which waits for a server
+     * that does not answer any more returns: step with FAILED, prepare, query and the like with
+     * an error. Never blocks; the connection is lost after it, and only close is of use. It may
+     * come at any time between open and close, also while cancel waits. */
+    void (*sever)(struct drv_conn *);
     /* Text of the last failure, the server's own words; never has a password. */
     const char *(*last_error)(const struct drv_conn *);
 

@@ -26,6 +26,15 @@ const char *error_copy(char *buffer, size_t room, const char *message);
 struct value number_decode(const char *text, uint32_t bytes);
 struct value real_decode(const char *text, uint32_t bytes); /* knows NaN and Infinity */
 
+/* The socket of a connection, for `sever`: a library may have closed it by itself meanwhile,
+ * and its number may be somebody else's by then, so what it was is remembered too. */
+struct drv_socket {
+    int fd;
+    uint64_t inode;
+};
+void socket_note(struct drv_socket *known, int fd);
+void socket_sever(const struct drv_socket *known);
+
 /* Settings collected one by one, then sorted by name. */
 struct setting_list {
     struct drv_setting *at;

@@ -338,6 +338,11 @@ static void my_cancel(struct drv_conn *conn)
     my_kill(my);
 }
 
+static void my_sever(struct drv_conn *conn)
+{
+    socket_sever(&((struct my_conn *)conn)->socket);
+}
+
 static const char *my_last_error(const struct drv_conn *conn)
 {
     return ((const struct my_conn *)conn)->error;
@@ -372,6 +377,7 @@ const struct drv_class drv_libmariadb = {
     .submit = my_submit,
     .step = my_step,
     .cancel = my_cancel,
+    .sever = my_sever,
     .library = my_library,
     .last_error = my_last_error,
 };

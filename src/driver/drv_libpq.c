@@ -334,6 +334,11 @@ static void pq_cancel(struct drv_conn *conn)
     (void)PQcancel(pq->cancel, ignored, sizeof(ignored));
 }
 
+static void pq_sever(struct drv_conn *conn)
+{
+    socket_sever(&((struct pq_conn *)conn)->socket);
+}
+
 static const char *pq_last_error(const struct drv_conn *conn)
 {
     return ((const struct pq_conn *)conn)->error;
@@ -376,6 +381,7 @@ const struct drv_class drv_libpq = {
     .submit = pq_submit,
     .step = pq_step,
     .cancel = pq_cancel,
+    .sever = pq_sever,
     .library = pq_library,
     .last_error = pq_last_error,
 };

@@ -104,6 +104,10 @@ static void null_cancel(UNUSED struct drv_conn *conn)
 {
 }
 
+static void null_sever(UNUSED struct drv_conn *conn)
+{
+}
+
 static const char *null_last_error(const struct drv_conn *conn)
 {
     const struct null_conn *null = (const struct null_conn *)conn;
@@ -128,5 +132,6 @@ const struct drv_class drv_null = {
     .submit = null_submit,
     .step = null_step,
     .cancel = null_cancel,
+    .sever = null_sever,
     .last_error = null_last_error,
 };

@@ -43,8 +43,17 @@ struct lite_conn {
     /* Set by cancel on another thread, read by the busy handler and by step, cleared by submit:
      * a flag alone, no other memory depends on it. */
     atomic_bool cancelled;
+    atomic_bool severed; /* the same, but never cleared */
     char error[DRV_ERROR_BYTES];
 };
+
+/* sqlite3_interrupt has no effect just before a statement starts; this has, a little later. */
+static int is_cancelled(void *context)
+{
+    struct lite_conn *lite = context;
+    return atomic_load_explicit(&lite->cancelled, memory_order_relaxed) ||
+           atomic_load_explicit(&lite->severed, memory_order_relaxed);
+}
 
 /* SQLite's own waiting times, with a limit of five seconds. Our own handler because
  * SQLite 3.40's cannot be interrupted. */
@@ -56,17 +65,10 @@ static int wait_busy(void *context, int count)
     int waited_ms = 0;
     for (int i = 0; i < count && waited_ms < BUSY_LIMIT_MS; i++)
         waited_ms += delay_ms[i < LAST ? i : LAST];
-    if (waited_ms >= BUSY_LIMIT_MS || atomic_load(&lite->cancelled))
+    if (waited_ms >= BUSY_LIMIT_MS || is_cancelled(lite))
         return 0;
     os_sleep_ns(delay_ms[count < LAST ? count : LAST] * NS_PER_MS);
     return 1;
-}
-
-/* sqlite3_interrupt has no effect just before a statement starts; this has, a little later. */
-static int is_cancelled(void *context)
-{
-    struct lite_conn *lite = context;
-    return atomic_load_explicit(&lite->cancelled, memory_order_relaxed);
 }
 
 static bool fail_with(struct lite_conn *lite, struct err *err, const char *sql)
@@ -454,7 +456,7 @@ static const char *code_text(const struct lite_conn *lite, int code)
 static enum drv_step fail_step(struct lite_conn *lite, int code, struct drv_outcome *outcome)
 {
     int kind = code & 0xff; /* of an extended code */
-    bool cancelled = atomic_load_explicit(&lite->cancelled, memory_order_relaxed);
+    bool cancelled = is_cancelled(lite);
     error_copy(lite->error, sizeof(lite->error), code_text(lite, code));
     outcome->code = code;
     if (kind == SQLITE_INTERRUPT || (kind == SQLITE_BUSY && cancelled))
@@ -463,13 +465,16 @@ static enum drv_step fail_step(struct lite_conn *lite, int code, struct drv_outc
         outcome->verdict = DRV_RETRY;
     else
         outcome->verdict = DRV_ERROR;
-    return DRV_DONE;
+    if (!atomic_load_explicit(&lite->severed, memory_order_relaxed))
+        return DRV_DONE;
+    outcome->verdict = DRV_LOST;
+    return DRV_FAILED;
 }
 
 /* Runs a statement to its end; the answer is SQLite's code. */
 static int run_stmt(struct lite_conn *lite, sqlite3_stmt *stmt, struct drv_outcome *outcome)
 {
-    int code = atomic_load(&lite->cancelled) ? SQLITE_INTERRUPT : sqlite3_step(stmt);
+    int code = is_cancelled(lite) ? SQLITE_INTERRUPT : sqlite3_step(stmt);
     while (code == SQLITE_ROW) {
         outcome->rows++;
         give_row(lite, stmt);
@@ -538,6 +543,13 @@ static void lite_cancel(struct drv_conn *conn)
     sqlite3_interrupt(lite->db);
 }
 
+static void lite_sever(struct drv_conn *conn)
+{
+    struct lite_conn *lite = (struct lite_conn *)conn;
+    atomic_store(&lite->severed, true);
+    sqlite3_interrupt(lite->db);
+}
+
 static const char *lite_last_error(const struct drv_conn *conn)
 {
     return ((const struct lite_conn *)conn)->error;
@@ -560,6 +572,7 @@ const struct drv_class drv_sqlite = {
     .submit = lite_submit,
     .step = lite_step,
     .cancel = lite_cancel,
+    .sever = lite_sever,
     .library = lite_library,
     .last_error = lite_last_error,
 };

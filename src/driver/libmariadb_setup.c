@@ -169,6 +169,7 @@ bool my_open(struct drv_conn *conn, struct err *err)
     if (!my_connect(conn->target, &my->db, err))
         return false;
     my->thread_id = mysql_thread_id(my->db);
+    socket_note(&my->socket, mysql_get_socket(my->db));
     return apply_settings(my, err);
 }
 

@@ -41,6 +41,7 @@ struct pq_conn {
     struct drv_conn base;
     PGconn *db;
     PGcancel *cancel;
+    struct drv_socket socket;
 
     struct arena *set_arena; /* of the prepared set and its buffers */
     struct pq_stmt *stmts;

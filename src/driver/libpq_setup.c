@@ -345,6 +345,7 @@ bool pq_open(struct drv_conn *conn, struct err *err)
     struct pq_conn *pq = (struct pq_conn *)conn;
     if (!connect_start(pq, err))
         return false;
+    socket_note(&pq->socket, PQsocket(pq->db));
     if (PQsetnonblocking(pq->db, 1) != 0)
         return fail_lost(pq, err);
     pq->cancel = PQgetCancel(pq->db);

@@ -329,6 +329,38 @@ static void test_cancel(void **state)
     drv_close(&other);
 }
 
+static void *sever_soon(void *context)
+{
+    struct drv_conn *conn = context;
+    os_sleep_ns(20 * NS_PER_MS);
+    conn->class->sever(conn);
+    return NULL;
+}
+
+static void test_sever(void **state)
+{
+    static const char endless[] =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+    struct fixture *it = *state;
+    struct drv_conn *other = opened(&it->target);
+    struct drv_outcome outcome;
+    struct err err = {0};
+    pthread_t thread;
+    prepare(it->conn, endless, 0, false);
+    it->conn->class->submit(it->conn, &(struct drv_op){0});
+    assert_int_equal(pthread_create(&thread, NULL, sever_soon, it->conn), 0);
+    assert_int_equal(it->conn->class->step(it->conn, &outcome), DRV_FAILED);
+    pthread_join(thread, NULL);
+    assert_int_equal(outcome.verdict, DRV_LOST);
+    /* it stays lost */
+    it->conn->class->submit(it->conn, &(struct drv_op){0});
+    assert_int_equal(it->conn->class->step(it->conn, &outcome), DRV_FAILED);
+    assert_int_equal(pthread_create(&thread, NULL, sever_soon, other), 0);
+    assert_false(other->class->query(other, it->arena, endless, NULL, NULL, &err));
+    pthread_join(thread, NULL);
+    drv_close(&other);
+}
+
 static void test_memory_is_shared(void **state)
 {
     (void)state;
@@ -431,6 +463,7 @@ int main(void)
         WITH_FILE(test_transactions),
         WITH_FILE(test_busy_is_a_retry),
         WITH_FILE(test_cancel),
+        WITH_FILE(test_sever),
         cmocka_unit_test(test_memory_is_shared),
         WITH_FILE(test_describe),
         WITH_FILE(test_open_errors),
