@@ -73,7 +73,7 @@ struct suite_scenario {
     uint32_t warmup;      /* executions of each client before the start line, not counted */
     uint64_t samples;     /* executions of each client; 0 with a duration */
     uint64_t duration_ns; /* closed loop for so long */
-    uint64_t deadline_ns; /* of the whole scenario; never 0 */
+    uint64_t deadline_ns; /* of the whole scenario; never 0; longer than duration_ns */
     uint64_t rows_loaded; /* a load: rows that its stages insert, for rows/s */
     uint64_t rows_per_commit, rows_per_statement; /* a load, else 0 */
     enum suite_equal equal;                       /* answers are compared between targets */

@@ -45,7 +45,7 @@ enum {
 #define SUITE_ARENA_BYTES_MAX  ((size_t)256 << 20)  /* what a suite may take of the arena */
 #define SUITE_GENERATORS_MAX   ((size_t)1000000)    /* nodes; the pool's own limit is 2^20 */
 #define SUITE_WORK_MAX         UINT64_C(300000000)
-#define SUITE_DEADLINE_NS      (UINT64_C(300) * NS_PER_S)
+#define SUITE_DEADLINE_NS      (UINT64_C(300) * NS_PER_S) /* beside the duration */
 
 struct suite_place {
     const char *text; /* "shop.lua:12" */

@@ -66,7 +66,8 @@ void suite_box_metatable(lua_State *lua, enum suite_box kind);
 /* For messages: "nil", "12", "'text'", "a plain table", "a scenario"; good until the next call.
  */
 const char *suite_lua_describe(lua_State *lua, int index);
-/* The place of the innermost Lua function that runs. */
+/* The place of the innermost Lua function that runs, and who called it when it is a function of
+ * the suite. */
 struct suite_place suite_lua_place(lua_State *lua);
 void suite_lua_fault(lua_State *lua, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* "function: why", or why alone when it begins with the name. */

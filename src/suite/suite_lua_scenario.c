@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "format/units.h"
 #include "suite/suite_lua_internal.h"
 
 #include <assert.h>
@@ -106,7 +107,6 @@ static struct suite_scenario_def *begin(struct suite_spec *spec, enum maker make
     def->s.where = spec->where.text;
     def->s.name = suite_spec_name(spec);
     def->s.help = suite_spec_text(spec, "help");
-    def->s.deadline_ns = SUITE_DEADLINE_NS;
     def->s.source = &def->source;
     suite_spec_duration(spec, "deadline", &def->s.deadline_ns);
     suite_spec_duration(spec, "statement_deadline", &def->source.statement_deadline_ns);
@@ -136,11 +136,53 @@ static void read_mode(struct suite_spec *spec, struct suite_scenario *s)
     s->samples = (uint64_t)samples;
 }
 
+static const char *shown(const struct suite_spec *spec, uint64_t ns)
+{
+    char buffer[40];
+    format_duration(buffer, sizeof(buffer), ns);
+    return arena_text(spec->ld->arena, buffer);
+}
+
+static void check_step_deadlines(const struct suite_spec *spec, uint64_t deadline_ns,
+                                 struct suite_step *const *steps, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct suite_step *step = steps[i];
+        if (step->deadline_ns > deadline_ns)
+            suite_fault_add(spec->ld, &step->where,
+                            "scenario '%s': the step's deadline (%s) is longer than the "
+                            "scenario's (%s)",
+                            spec->name, shown(spec, step->deadline_ns),
+                            shown(spec, deadline_ns));
+        check_step_deadlines(spec, deadline_ns, step->body, step->body_count);
+        check_step_deadlines(spec, deadline_ns, step->other, step->other_count);
+    }
+}
+
+/* Warm-up, connecting and the last executions need time beside the duration. */
+static void settle_deadlines(const struct suite_spec *spec, struct suite_scenario_def *def)
+{
+    struct suite_scenario *s = &def->s;
+    uint64_t statement_ns = def->source.statement_deadline_ns;
+    bool given = s->deadline_ns > 0;
+    if (!given)
+        s->deadline_ns = s->duration_ns + SUITE_DEADLINE_NS;
+    if (given && s->duration_ns >= s->deadline_ns) {
+        suite_spec_fault(spec, "deadline (%s) is not longer than duration (%s)",
+                         shown(spec, s->deadline_ns), shown(spec, s->duration_ns));
+        return;
+    }
+    if (statement_ns > s->deadline_ns)
+        suite_spec_fault(spec, "statement_deadline (%s) is longer than deadline (%s%s)",
+                         shown(spec, statement_ns), shown(spec, s->deadline_ns),
+                         given ? "" : ", as none is given");
+    check_step_deadlines(spec, s->deadline_ns, def->source.steps, def->source.step_count);
+}
+
 static int finish(struct suite_spec *spec, struct suite_scenario_def *def)
 {
     struct suite_loader *ld = spec->ld;
-    if (def->source.statement_deadline_ns > def->s.deadline_ns)
-        suite_spec_fault(spec, "statement_deadline is longer than deadline");
+    settle_deadlines(spec, def);
     if (++ld->scenario_count > SUITE_SCENARIOS_MAX)
         luaL_error(spec->lua, "more than %d scenarios", SUITE_SCENARIOS_MAX);
     suite_compile_all(ld, def);

@@ -107,22 +107,48 @@ static uint32_t chunk_of(const struct suite_loader *ld, const char *name)
     return 0;
 }
 
+/* The next Lua function of the stack, from *level on; its name within the sources is *name. */
+static bool next_running(lua_State *lua, int *level, lua_Debug *info, const char **name)
+{
+    for (; lua_getstack(lua, *level, info); ++*level) {
+        if (!lua_getinfo(lua, "Sl", info) || info->currentline <= 0)
+            continue;
+        *name = info->source + 1; /* "@shop.lua" */
+        ++*level;
+        return true;
+    }
+    return false;
+}
+
+/* Who called a suite's own function: "shop.lua:75 (called from line 120)". */
+static const char *with_caller(lua_State *lua, int level, const char *place, const char *name)
+{
+    struct arena *arena = suite_loader(lua)->arena;
+    lua_Debug caller;
+    const char *other;
+    if (!next_running(lua, &level, &caller, &other))
+        return place;
+    if (strcmp(other, name) == 0)
+        return arena_printf(arena, "%s (called from line %d)", place, caller.currentline);
+    return arena_printf(arena, "%s (called from %s:%d)", place, other, caller.currentline);
+}
+
 struct suite_place suite_lua_place(lua_State *lua)
 {
     struct suite_loader *ld = suite_loader(lua);
     lua_Debug info;
+    const char *name;
+    int level = 0;
     if (suite_sandbox(lua)->standing)
         return *suite_sandbox(lua)->standing;
-    for (int level = 0; lua_getstack(lua, level, &info); level++) {
-        if (!lua_getinfo(lua, "Sl", &info) || info.currentline <= 0)
-            continue;
-        const char *name = info.source + 1; /* "@shop.lua" */
-        return (struct suite_place){.text = arena_printf(ld->arena, "%s:%d", name,
-                                                         info.currentline),
-                                    .chunk = chunk_of(ld, name),
-                                    .line = (uint32_t)info.currentline};
-    }
-    return (struct suite_place){.text = "suite"};
+    if (!next_running(lua, &level, &info, &name))
+        return (struct suite_place){.text = "suite"};
+    bool in_function = strcmp(info.what, "main") != 0; /* the file itself is run by nobody */
+    const char *place = arena_printf(ld->arena, "%s:%d", name, info.currentline);
+    return (struct suite_place){.text =
+                                    in_function ? with_caller(lua, level, place, name) : place,
+                                .chunk = chunk_of(ld, name),
+                                .line = (uint32_t)info.currentline};
 }
 
 void suite_lua_fault(lua_State *lua, const char *fmt, ...)

@@ -180,7 +180,37 @@ static const char *const faults[][2] = {
     {"return suite { 'x', ping { 'p', after = { query { 'q', sql = 'SELECT :a' } } } }",
      "t.lua:1: query 'q': SQL: a query has no parameters, got :a\n"
      "t.lua:1: query 'q': expected value = ... or rows = ..."                                                                                                                        },
+    {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', duration = '10s', deadline = '10s' } }",
+     "t.lua:1: scenario 'a': deadline (10.0 s) is not longer than duration (10.0 s)"                                                                                                 },
+    {"return suite { 'x', ping { 'p' },\n override { 'p', duration = '2h', deadline = '1h' } }",
+     "t.lua:2: ping 'p': deadline (3,600 s) is not longer than duration (7,200 s)"                                                                                                   },
+    {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', statement_deadline = '301s' } }",
+     "t.lua:1: scenario 'a': statement_deadline (301 s) is longer than deadline (300 s, as none is given)"                                                                           },
+    {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', deadline = '4s', statement_deadline = '5s' } }",
+     "t.lua:1: scenario 'a': statement_deadline (5.00 s) is longer than deadline (4.00 s)"                                                                                           },
+    {"return suite { 'x', scenario { 'a', deadline = '4s', steps = {\n begin { deadline = '4s' },\n"
+     " when { 1, commit { deadline = '5s' },\n otherwise = { rollback { deadline = '6s' } } } } } }",
+     "t.lua:3: scenario 'a': the step's deadline (5.00 s) is longer than the scenario's (4.00 s)\n"
+     "t.lua:4: scenario 'a': the step's deadline (6.00 s) is longer than the scenario's (4.00 s)"                                                                                    },
+    {"local function two(name)\n local n = 2\n return scenario { name, sql = 'SELECT 1', clients = 0 }\nend\n"
+     "local function one(name)\n local s = two(name)\n return s\nend\n"
+     "return suite { 'x', one('a'),\n two('b') }",                                                      "t.lua:3 (called from line 10): scenario 'b': clients: expected whole numbers from 1 to 5000, got 0\n"
+     "t.lua:3 (called from line 6): scenario 'a': clients: expected whole numbers from 1 to 5000, got 0"                      },
 };
+
+/* Two hours run under a deadline of two hours and five minutes. */
+static void the_deadline_follows_the_duration(void **state)
+{
+    (void)state;
+    struct loaded l = load_ok("return suite { 'x', ping { 'p', duration = '2h' },\n"
+                              "  ping { 'q', duration = '10s', deadline = '11s' },\n"
+                              "  ping { 'r', statement_deadline = '300s' },\n"
+                              "  override { 'q', samples = 1, deadline = '1s' } }");
+    assert_int_equal(l.suite.scenarios[0].deadline_ns, 7500 * NS_PER_S);
+    assert_int_equal(l.suite.scenarios[1].deadline_ns, NS_PER_S);
+    assert_int_equal(l.suite.scenarios[2].deadline_ns, 300 * NS_PER_S);
+    unload(&l);
+}
 
 static void faults_name_place_and_remedy(void **state)
 {
@@ -277,7 +307,8 @@ static void extend_overrides_and_appends(void **state)
     assert_int_equal(point->warmup, 10);
     assert_string_equal(point->where, "t.lua:4");
     assert_int_equal(scenario(&l, "load_items")->rows_per_commit, 500);
-    assert_string_equal(scenario(&l, "point_zipf")->where, "point.lua:21");
+    assert_string_equal(scenario(&l, "point_zipf")->where,
+                        "point.lua:21 (called from line 33)");
     unload(&l);
 }
 
@@ -329,6 +360,7 @@ int main(void)
         cmocka_unit_test(params_are_overridden),
         cmocka_unit_test(wrong_overrides_are_usage),
         cmocka_unit_test(faults_name_place_and_remedy),
+        cmocka_unit_test(the_deadline_follows_the_duration),
         cmocka_unit_test(counts_follow_the_generators),
         cmocka_unit_test(library_is_what_the_manual_says),
         cmocka_unit_test(extend_overrides_and_appends),

@@ -245,6 +245,7 @@ static void scenario_fields(void **state)
     assert_int_equal(s->deadline_ns, 300 * NS_PER_S);
     const struct suite_scenario *d = &l.suite.scenarios[1];
     assert_true(d->samples == 0 && d->duration_ns == NS_PER_S / 2 && !d->clients_named);
+    assert_int_equal(d->deadline_ns, 300 * NS_PER_S + NS_PER_S / 2); /* beside the duration */
     const struct suite_relation *r = &l.suite.relations[0];
     assert_true(r->a_clients == 8 && r->b_clients == 1 && strcmp(r->stat, "value") == 0);
     unload(&l);
