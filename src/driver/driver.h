@@ -79,11 +79,9 @@ struct drv_op {
 struct drv_outcome {
     enum drv_verdict verdict;
     uint64_t rows;
-    int64_t affected;  /* -1: the server did not say */
-    uint64_t sent_ns;  /* 0: not known */
-    uint64_t first_ns; /* first byte of the answer; 0: not known */
-    char sqlstate[6];  /* "" when there is none */
-    int code;          /* the server's or library's own number */
+    int64_t affected; /* -1: the server did not say */
+    char sqlstate[6]; /* "" when there is none */
+    int code;         /* the server's or library's own number */
 };
 
 /* Durability of an acknowledged commit. */

@@ -1,6 +1,5 @@
 #include "base/num.h"
 #include "driver/libpq_internal.h"
-#include "os/now.h"
 
 #include <assert.h>
 #include <math.h>
@@ -287,7 +286,6 @@ static enum drv_step flush(struct pq_conn *pq)
     if (left != 0)
         return left > 0 ? DRV_WANT_WRITE : DRV_FAILED;
     pq->flushed = true;
-    pq->outcome.sent_ns = os_now_ns();
     return DRV_WANT_READ;
 }
 
@@ -300,8 +298,6 @@ static enum drv_step pq_step(struct drv_conn *conn, struct drv_outcome *outcome)
         enum drv_step step = flush(pq);
         return step == DRV_FAILED ? finish_lost(pq, outcome) : step;
     }
-    if (pq->outcome.first_ns == 0)
-        pq->outcome.first_ns = os_now_ns();
     bool read = false;
     for (;;) {
         if (PQisBusy(pq->db)) {
