@@ -153,7 +153,12 @@ struct drv_class {
     void (*submit)(struct drv_conn *, const struct drv_op *);
     enum drv_step (*step)(struct drv_conn *, struct drv_outcome *);
     /* Asks for the running operation to stop; called from another thread than the connection's
-     * own, so it must be safe beside submit and step. The operation still completes by step. */
+     * own, so it must be safe beside submit and step. The operation still completes by step.
+     *
+     * It may block, for ever with libpq and some ten seconds with libmariadb: the request goes
+     * over a second connection to a server that may not answer any more. Whoever must not wait
+     * calls it on a thread for that alone. The connection stays open until cancel has returned,
+     * or for ever when it does not return. */
     void (*cancel)(struct drv_conn *);
     /* Cuts the connection at once, from another thread, so that a call which waits for a server
      * that does not answer any more returns: step with FAILED, prepare, query and the like with
