@@ -116,6 +116,7 @@ struct rec_target {
     const char *data_folder_filesystem;
     const char *address; /* "unix socket", "127.0.0.1:5433", "in process" */
     bool debug_build, superuser;
+    const char *kept; /* where it still runs and how to log in; NULL: it does not */
     struct rec_number init_ns, startup_ns, peak_resident_bytes;
     struct rec_pairs settings;    /* every non-default one */
     const char *verdict, *reason; /* "ok", "unavailable", "lost" */

@@ -66,6 +66,7 @@ static const struct field target_items[] = {
     FIELD(rec_target, address, FIELD_TEXT),
     FIELD(rec_target, debug_build, FIELD_BOOL),
     FIELD(rec_target, superuser, FIELD_BOOL),
+    FIELD(rec_target, kept, FIELD_TEXT),
     FIELD(rec_target, init_ns, FIELD_NUMBER),
     FIELD(rec_target, startup_ns, FIELD_NUMBER),
     FIELD(rec_target, peak_resident_bytes, FIELD_NUMBER),

@@ -74,6 +74,8 @@ static void show_target(struct pen *pen, const struct rec_target *target)
         text_addf(&line, " on %s", target->data_folder_filesystem);
     if (target->debug_build)
         text_add(&line, "; DEBUG BUILD");
+    if (target->kept)
+        text_addf(&line, "; kept: %s", target->kept);
     if (target->verdict && !is(target->verdict, "ok"))
         text_addf(&line, "; %s: %s", target->verdict, or_dash(target->reason));
     pen_wrap(pen, target_lead(pen, or_dash(target->label)), line.at);

@@ -246,6 +246,8 @@ static inline void sample_add_targets(struct record *record)
         target->tier_why = whys[t];
         target->data_folder_filesystem = "ext4";
         target->superuser = t > 0;
+        target->kept =
+            t == 1 ? "/tmp/dbdyno-postgres-1, --on @/tmp/dbdyno-postgres-1/target" : NULL;
         target->verdict = "ok";
         if (t > 0) {
             target->init_ns = (struct rec_number){true, 812000000 * (uint64_t)t};
