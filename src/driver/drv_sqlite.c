@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "driver/driver_internal.h"
 #include "os/now.h"
+#include "os/sig.h"
 
 #include <sqlite3.h>
 
@@ -40,10 +41,12 @@ struct lite_conn {
     struct drv_sink *sink;
     int failed; /* by submit */
 
-    /* Set by cancel on another thread, read by the busy handler and by step, cleared by submit:
+    /* Set by cancel on another thread, read by the busy handler and by step, cleared by submit
+     * and query:
      * a flag alone, no other memory depends on it. */
     atomic_bool cancelled;
     atomic_bool severed; /* the same, but never cleared */
+    bool watching;       /* a query runs that a signal ends; our own thread's */
     char error[DRV_ERROR_BYTES];
 };
 
@@ -52,7 +55,8 @@ static int is_cancelled(void *context)
 {
     struct lite_conn *lite = context;
     return atomic_load_explicit(&lite->cancelled, memory_order_relaxed) ||
-           atomic_load_explicit(&lite->severed, memory_order_relaxed);
+           atomic_load_explicit(&lite->severed, memory_order_relaxed) ||
+           (lite->watching && sig_pending() != 0);
 }
 
 /* SQLite's own waiting times, with a limit of five seconds. Our own handler because
@@ -110,23 +114,31 @@ static struct value column_place(sqlite3_stmt *stmt, int column)
     }
 }
 
-static bool lite_query(struct drv_conn *conn, struct arena *arena, const char *sql,
-                       struct value *value, uint64_t *rows, struct err *err)
+static bool fail_query(struct lite_conn *lite, struct err *err, const char *sql)
 {
-    struct lite_conn *lite = (struct lite_conn *)conn;
+    int kind = sqlite3_errcode(lite->db) & 0xff;
+    bool stopped = kind == SQLITE_INTERRUPT || kind == SQLITE_BUSY;
+    if (stopped && lite->watching && sig_pending() != 0)
+        return err_set(err, ERR_CANCELLED, "interrupted");
+    return fail_with(lite, err, sql);
+}
+
+static bool run_query(struct lite_conn *lite, struct arena *arena, const char *sql,
+                      struct value *value, uint64_t *rows, struct err *err)
+{
     struct value first = {.type = VALUE_NULL};
     uint64_t count = 0;
     sqlite3_stmt *stmt = NULL;
     int code = sqlite3_prepare_v2(lite->db, sql, -1, &stmt, NULL);
     if (code != SQLITE_OK)
-        return fail_with(lite, err, sql);
+        return fail_query(lite, err, sql);
     while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
         if (count++ == 0 && value && sqlite3_column_count(stmt) > 0) {
             struct value here = column_value(stmt, 0);
             first = value_copy(arena, &here);
         }
     }
-    bool ok = code == SQLITE_DONE || fail_with(lite, err, sql);
+    bool ok = code == SQLITE_DONE || fail_query(lite, err, sql);
     sqlite3_finalize(stmt);
     if (!ok)
         return false;
@@ -135,6 +147,18 @@ static bool lite_query(struct drv_conn *conn, struct arena *arena, const char *s
     if (rows)
         *rows = count;
     return true;
+}
+
+/* A signal ends it, unless there was one before: clean-ups go on. */
+static bool lite_query(struct drv_conn *conn, struct arena *arena, const char *sql,
+                       struct value *value, uint64_t *rows, struct err *err)
+{
+    struct lite_conn *lite = (struct lite_conn *)conn;
+    atomic_store_explicit(&lite->cancelled, false, memory_order_relaxed);
+    lite->watching = sig_pending() == 0;
+    bool ok = run_query(lite, arena, sql, value, rows, err);
+    lite->watching = false;
+    return ok;
 }
 
 static const char *query_text(struct lite_conn *lite, struct arena *arena, const char *sql)

@@ -1,13 +1,16 @@
 #include "base/arena.h"
 #include "driver/driver.h"
 #include "os/now.h"
+#include "os/sig.h"
 #include "testing.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { ROWS_MAX = 8, COLUMNS_MAX = 8 };
@@ -361,6 +364,60 @@ static void test_sever(void **state)
     drv_close(&other);
 }
 
+static void *signal_soon(UNUSED void *context)
+{
+    os_sleep_ns(20 * NS_PER_MS);
+    sig_request(SIGINT);
+    return NULL;
+}
+
+/* In a process of its own, because a signal stays pending. */
+static int interrupted(const struct fixture *it, const char *lock, const char *sql)
+{
+    struct drv_conn *conn = NULL, *other = NULL;
+    struct value value = {.type = VALUE_NULL};
+    struct err err = {0};
+    pthread_t thread;
+    if (!drv_open(&it->target, &conn, &err) || !drv_open(&it->target, &other, &err))
+        return 1;
+    if (!other->class->query(other, it->arena, lock, NULL, NULL, &err) ||
+        pthread_create(&thread, NULL, signal_soon, NULL) != 0)
+        return 2;
+    if (conn->class->query(conn, it->arena, sql, NULL, NULL, &err) || err.kind != ERR_CANCELLED)
+        return 3;
+    pthread_join(thread, NULL);
+    /* a clean-up goes on, however long it is */
+    static const char long_one[] = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+                                   "FROM n WHERE i < 20000) SELECT max(i) FROM n";
+    if (!conn->class->query(conn, it->arena, long_one, &value, NULL, &err) ||
+        value.as.i != 20000)
+        return 4;
+    drv_close(&conn);
+    drv_close(&other);
+    return 0;
+}
+
+static void test_signal(void **state)
+{
+    static const char *const cases[][2] = {
+        {"SELECT 1",        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                     "SELECT max(i) FROM n"},
+        {"BEGIN IMMEDIATE", "CREATE TABLE t (id)"              },
+    };
+    struct fixture *it = *state;
+    drv_close(&it->conn); /* SQLite's connections may not go through a fork */
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        int status;
+        uint64_t start = os_now_ns();
+        pid_t child = fork();
+        if (child == 0)
+            _exit(interrupted(it, cases[i][0], cases[i][1]));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        assert_true(os_now_ns() - start < 3 * NS_PER_S);
+    }
+}
+
 static void test_memory_is_shared(void **state)
 {
     (void)state;
@@ -464,6 +521,7 @@ int main(void)
         WITH_FILE(test_busy_is_a_retry),
         WITH_FILE(test_cancel),
         WITH_FILE(test_sever),
+        WITH_FILE(test_signal),
         cmocka_unit_test(test_memory_is_shared),
         WITH_FILE(test_describe),
         WITH_FILE(test_open_errors),
