@@ -83,10 +83,8 @@ struct my_conn {
     char error[DRV_ERROR_BYTES];
 };
 
-/* Connects a handle of its own, as `target` says. */
-MUST_CHECK bool my_connect(const struct drv_target *target, MYSQL **db, struct err *err);
-
-/* Asks the server to stop what the connection runs; safe beside its own thread. */
+/* Asks the server to stop what the connection runs; safe beside its own thread. Waits some
+ * seconds for a server that does not answer, and then gives up. */
 void my_kill(const struct my_conn *my);
 
 bool my_open(struct drv_conn *conn, struct err *err);

@@ -51,9 +51,8 @@ static bool fail_connect(MYSQL *db, struct err *err)
 
 static void set_options(MYSQL *db, const struct drv_target *target)
 {
-    unsigned seconds = CONNECT_LIMIT_S, no_files = 0, protocol = MYSQL_PROTOCOL_TCP;
+    unsigned no_files = 0, protocol = MYSQL_PROTOCOL_TCP;
     my_bool no = 0, yes = 1;
-    mysql_optionsv(db, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
     mysql_optionsv(db, MYSQL_OPT_RECONNECT, &no);
     mysql_optionsv(db, MYSQL_OPT_LOCAL_INFILE, &no_files);
     mysql_optionsv(db, MYSQL_SET_CHARSET_NAME, "utf8mb4");
@@ -65,12 +64,20 @@ static void set_options(MYSQL *db, const struct drv_target *target)
         mysql_optionsv(db, MYSQL_OPT_PROTOCOL, &protocol);
 }
 
-bool my_connect(const struct drv_target *target, MYSQL **db, struct err *err)
+/* Connects a handle of its own, as `target` says. With a limit for answers, a server that takes
+ * connections and does not speak is given up too. */
+static bool my_connect(const struct drv_target *target, unsigned connect_s, unsigned answer_s,
+                       MYSQL **db, struct err *err)
 {
     MYSQL *fresh = mysql_init(NULL);
     if (!fresh)
         return err_set(err, ERR_SYSTEM, "libmariadb has no memory");
     set_options(fresh, target);
+    mysql_optionsv(fresh, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
+    if (answer_s > 0) {
+        mysql_optionsv(fresh, MYSQL_OPT_READ_TIMEOUT, &answer_s);
+        mysql_optionsv(fresh, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
+    }
     const char *database = has_text(target->place) ? target->place : target->database;
     const char *host = target->socket ? NULL : target->host;
     if (!mysql_real_connect(fresh, host, target->user, target->password,
@@ -90,7 +97,7 @@ void my_kill(const struct my_conn *my)
     MYSQL *other;
     struct err ignored;
     char sql[48];
-    if (!my_connect(my->base.target, &other, &ignored))
+    if (!my_connect(my->base.target, CANCEL_WAIT_S, CANCEL_WAIT_S, &other, &ignored))
         return;
     size_t bytes = text_print(sql, sizeof(sql), "KILL QUERY %lu", my->thread_id);
     (void)mysql_real_query(other, sql, bytes);
@@ -166,7 +173,7 @@ static bool apply_settings(struct my_conn *my, struct err *err)
 bool my_open(struct drv_conn *conn, struct err *err)
 {
     struct my_conn *my = (struct my_conn *)conn;
-    if (!my_connect(conn->target, &my->db, err))
+    if (!my_connect(conn->target, CONNECT_LIMIT_S, 0, &my->db, err))
         return false;
     my->thread_id = mysql_thread_id(my->db);
     socket_note(&my->socket, mysql_get_socket(my->db));

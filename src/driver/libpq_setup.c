@@ -3,8 +3,13 @@
 #include "os/now.h"
 #include "os/sig.h"
 
+#include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { CONNECT_LIMIT_S = 10, POLL_MS = 100, SET_BLOCK_BYTES = 4096, CANCEL_WAIT_S = 5 };
 
@@ -93,6 +98,7 @@ struct waiting {
     int before;
     uint64_t give_up_ns; /* UINT64_MAX: none */
     bool cancelled;
+    pid_t canceller; /* 0: none */
 };
 
 static struct waiting waiting_start(void)
@@ -105,12 +111,32 @@ static bool fail_signal(struct err *err)
     return err_set(err, ERR_CANCELLED, "interrupted");
 }
 
-static void send_cancel(struct pq_conn *pq)
+/* PQcancel waits for the server without a limit, so a child of ours does it, which can be
+ * ended. It makes system calls alone (libpq allows it in a signal's handler), which is what a
+ * child of a process with threads may do. It keeps none of our descriptors: the reaper waits
+ * for the end of one. */
+static pid_t send_cancel(struct pq_conn *pq)
 {
-    if (pq->cancel) {
-        char ignored[256];
-        (void)PQcancel(pq->cancel, ignored, sizeof(ignored));
-    }
+    char ignored[256];
+    if (!pq->cancel)
+        return 0;
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)close_range(3, ~0U, 0);
+    (void)PQcancel(pq->cancel, ignored, sizeof(ignored));
+    _exit(0);
+}
+
+static void waiting_end(struct waiting *waiting)
+{
+    if (waiting->canceller <= 0)
+        return;
+    (void)kill(waiting->canceller, SIGKILL);
+    while (waitpid(waiting->canceller, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    waiting->canceller = 0;
 }
 
 /* Waits a little for the socket; on a signal asks the server to stop and waits some seconds. */
@@ -125,7 +151,7 @@ static bool wait_socket(struct pq_conn *pq, struct waiting *waiting, struct err 
     if (waiting->before == 0 && sig_pending() != 0 && !waiting->cancelled) {
         waiting->cancelled = true;
         waiting->give_up_ns = os_now_ns() + CANCEL_WAIT_S * NS_PER_S;
-        send_cancel(pq);
+        waiting->canceller = send_cancel(pq);
     }
     if (waiting->cancelled && os_now_ns() > waiting->give_up_ns)
         return fail_signal(err);
@@ -183,6 +209,7 @@ static bool take_results(struct pq_conn *pq, const char *sql, PGresult **out, st
         else if (ok && !is_good(PQresultStatus(result)))
             ok = fail_result(result, sql, err);
     }
+    waiting_end(&waiting);
     if (!ok && waiting.cancelled)
         (void)fail_signal(err);
     if (ok && out)

@@ -4,6 +4,7 @@
 
 #include "integration/driver_bench.h"
 #include "os/now.h"
+#include "os/proc.h"
 #include "os/sig.h"
 #include "server/reaper.h"
 
@@ -55,6 +56,44 @@ static void a_signal_stops_setup_but_no_clean_up(void **state)
     assert_true(os_now_ns() - start_ns < 10 * NS_PER_S);
 }
 
+/* The request to stop is not answered either. */
+static int interrupted_on_ice(const struct bench *bench)
+{
+    pid_t pids[64];
+    struct drv_conn *conn = NULL;
+    struct err err = {0};
+    pthread_t thread;
+    if (!drv_open(&bench->target, &conn, &err))
+        return 1;
+    unsigned count = proc_family(server_pid(bench->server), pids, ARRAY_COUNT(pids));
+    for (unsigned i = 0; i < count; i++)
+        (void)kill(pids[i], SIGSTOP);
+    int result = 0;
+    if (pthread_create(&thread, NULL, signal_soon, NULL) != 0)
+        result = 2;
+    else if (conn->class->query(conn, bench->arena, "SELECT 1", NULL, NULL, &err) ||
+             err.kind != ERR_CANCELLED)
+        result = 3;
+    drv_close(&conn);
+    if (waitpid(-1, NULL, WNOHANG) != -1) /* a child is left */
+        result = 4;
+    for (unsigned i = 0; i < count; i++)
+        (void)kill(pids[i], SIGCONT);
+    return result;
+}
+
+static void a_signal_stops_waiting_for_a_frozen_server(void **state)
+{
+    int status;
+    uint64_t start_ns = os_now_ns();
+    pid_t child = fork();
+    if (child == 0)
+        _exit(interrupted_on_ice(*state));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(os_now_ns() - start_ns < 8 * NS_PER_S);
+}
+
 /* To a socket that takes connections and never says a word. */
 static int interrupted_connect(struct arena *arena)
 {
@@ -103,6 +142,7 @@ static int run_kind_of_server(enum server_kind kind, const char *name, int *trie
     const struct CMUnitTest tests[] = {
         WITH_SERVER(a_signal_stops_setup_but_no_clean_up),
         WITH_SERVER(a_signal_stops_connecting),
+        WITH_SERVER(a_signal_stops_waiting_for_a_frozen_server),
     };
     int failed = cmocka_run_group_tests_name(name, tests, NULL, NULL);
     bench_stop(&bench);
