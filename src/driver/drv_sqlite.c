@@ -41,9 +41,8 @@ struct lite_conn {
     struct drv_sink *sink;
     int failed; /* by submit */
 
-    /* Set by cancel on another thread, read by the busy handler and by step, cleared by submit
-     * and query:
-     * a flag alone, no other memory depends on it. */
+    /* Set by cancel on another thread, cleared by submit and query: a flag alone, no other
+     * memory depends on it. */
     atomic_bool cancelled;
     atomic_bool severed; /* the same, but never cleared */
     bool watching;       /* a query runs that a signal ends; our own thread's */
@@ -117,10 +116,9 @@ static struct value column_place(sqlite3_stmt *stmt, int column)
 static bool fail_query(struct lite_conn *lite, struct err *err, const char *sql)
 {
     int kind = sqlite3_errcode(lite->db) & 0xff;
-    bool stopped = kind == SQLITE_INTERRUPT || kind == SQLITE_BUSY;
-    if (stopped && lite->watching && sig_pending() != 0)
-        return err_set(err, ERR_CANCELLED, "interrupted");
-    return fail_with(lite, err, sql);
+    bool stopped = lite->watching && sig_pending() != 0 &&
+                   (kind == SQLITE_INTERRUPT || kind == SQLITE_BUSY);
+    return stopped ? err_set(err, ERR_CANCELLED, "interrupted") : fail_with(lite, err, sql);
 }
 
 static bool run_query(struct lite_conn *lite, struct arena *arena, const char *sql,
@@ -169,7 +167,7 @@ static const char *query_text(struct lite_conn *lite, struct arena *arena, const
     if (!lite_query(&lite->base, arena, sql, &value, NULL, &ignored) ||
         value.type == VALUE_NULL)
         return "";
-    if (value.type == VALUE_TEXT || value.type == VALUE_BLOB)
+    if (value.type >= VALUE_TEXT)
         return value.as.text;
     value_print(shown, sizeof(shown), &value);
     return arena_text(arena, shown);
