@@ -146,6 +146,14 @@ static size_t print_bytes(char *buffer, size_t room, const struct value *value)
     return text_print(buffer, room, "%.*s", (int)at, shown);
 }
 
+uint64_t value_row_hash(const struct value *values, uint32_t count)
+{
+    uint64_t hash = HASH_START;
+    for (uint32_t i = 0; i < count; i++)
+        hash = value_hash(hash, &values[i]);
+    return hash_mix(hash);
+}
+
 size_t value_print(char *buffer, size_t room, const struct value *value)
 {
     switch (value->type) {

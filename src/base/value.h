@@ -48,6 +48,10 @@ bool value_same(const struct value *a, const struct value *b);
 /* Hash under which values that are value_same hash the same (reals are rounded to 9 digits). */
 uint64_t value_hash(uint64_t hash, const struct value *value);
 
+/* One row's part of the checksum of a result: sums of them (wrapping) are equal for results
+ * with the same rows in any order. */
+uint64_t value_row_hash(const struct value *values, uint32_t count);
+
 /* For messages: NULL, 12, 1.5, 'text' (cut at 60 bytes with "..."). Bounded, NUL-terminated. */
 size_t value_print(char *buffer, size_t room, const struct value *value);
 
