@@ -2,13 +2,14 @@
  * terminal, so that it writes its report. */
 #include "os/proc.h"
 #include "run/run_internal.h"
+#include "server/reaper.h"
 
 #include <signal.h>
 #include <unistd.h>
 
 #define AROUND_END_NS (10 * NS_PER_S)
 
-void around_start(struct around *around, const struct runner *runner, const struct cell *cell)
+void around_start(struct around *around, struct runner *runner, const struct cell *cell)
 {
     const struct run_options *options = runner->options;
     const struct server *server = cell->session->server;
@@ -28,8 +29,10 @@ void around_start(struct around *around, const struct runner *runner, const stru
                              .output_path = "/dev/stderr",
                              .own_group = true,
                              .fd_in = -1};
-    if (!proc_start(&spec, NULL, &around->pid, &err))
+    if (!proc_start(&spec, reaper_add_process, &around->pid, &err)) {
         around->pid = 0;
+        runner_show(runner, err.text, NULL);
+    }
 }
 
 void around_stop(struct around *around)
@@ -42,5 +45,6 @@ void around_stop(struct around *around)
         (void)kill(-around->pid, SIGKILL);
         (void)proc_wait(around->pid, AROUND_END_NS, &status);
     }
+    reaper_drop_process(around->pid);
     around->pid = 0;
 }

@@ -32,14 +32,13 @@ static NOINLINE bool stage_enter(struct client *client, uint64_t executions)
         uint64_t all = stage->executions, clients = client->plan->clients;
         client->left =
             all == 0 ? executions : all / clients + (client->number <= all % clients);
-        if (client->left == 0)
-            continue;
-        client->first = client->at = &client->steps[stage->first_op];
-        client->end = &client->steps[stage->end_op];
-        client->cursor_skip = (uint64_t)stage->rows_per_execution * (clients - 1);
-        if (client->cursor_skip)
-            client->hist = NULL;
-        return true;
+        client->stage_begun = all == 0 ? 1 : client->execution;
+        if (client->left > 0) {
+            client->first = client->at = &client->steps[stage->first_op];
+            client->end = &client->steps[stage->end_op];
+            return true;
+        }
+        client->stage_row += all * stage->rows_per_execution;
     }
     return false;
 }
@@ -52,6 +51,7 @@ void client_begin(struct client *client, uint64_t executions, bool recording)
     client->operations = client->rows = client->affected = 0;
     client->repetition = 0;
     client->stage = 0;
+    client->stage_row = client->program->first_row;
     client->mark = PROG_NONE;
     client->start_ns = 0;
     client->finished = !stage_enter(client, executions);
@@ -73,7 +73,6 @@ static NOINLINE void execution_keep(struct client *client)
         mark_close(client, client->last_ns);
     if (client->recording && client->start_ns)
         series_record(&client->recorder->service, client->last_ns - client->start_ns);
-    client->cursor += client->cursor_skip;
 }
 
 /* False when it was the last. */
@@ -91,7 +90,8 @@ static HOT bool execution_end(struct client *client)
         return false;
     if (--client->left > 0)
         return true;
-    client->stage++;
+    const struct prog_stage *done = &client->program->stages[client->stage++];
+    client->stage_row += done->executions * done->rows_per_execution;
     return stage_enter(client, 0);
 }
 
@@ -99,7 +99,7 @@ static HOT bool execution_end(struct client *client)
 static NOINLINE void get_ready(struct client *client, struct client_step *at)
 {
     if (at->binds)
-        client_bind(client, at->op, client->params);
+        client_bind(client, at, client->params);
     client->sink.rows = 0;
     client->sink.count = 0;
     if (at->expects)
@@ -109,7 +109,7 @@ static NOINLINE void get_ready(struct client *client, struct client_step *at)
 
 static NOINLINE void draw_again(struct client *client, struct client_step *at)
 {
-    client_bind(client, at->op, &at->drawn);
+    client_bind(client, at, &at->drawn);
     client->last_ns = os_now_ns();
 }
 
@@ -234,7 +234,6 @@ static void go_on(struct client *client, struct client_step *at)
     const struct prog_op *op = at->op;
     if (op->save_count)
         save_results(client, op);
-    client->cursor += op->rows;
     if (++client->repetition == op->repeat) {
         client->repetition = 0;
         client->at++;
@@ -249,17 +248,18 @@ static NOINLINE bool complete_long(struct client *client, struct client_step *at
     if (client->outcome.verdict == DRV_OK && now_ns - client->last_ns > at->deadline_ns)
         client->outcome.verdict =
             DRV_TIMEOUT; /* some servers answer a cancel as if all was well */
-    if (at->op->phase != PROG_NONE)
-        phase_record(client, at->op->phase, now_ns - client->last_ns);
+    uint64_t took_ns = now_ns - client->last_ns;
     client->last_ns = now_ns;
+    if (!client_check(client))
+        return false;
+    if (at->op->phase != PROG_NONE)
+        phase_record(client, at->op->phase, took_ns);
     client->operations++;
     client->rows += client->outcome.rows;
     if (client->outcome.affected > 0)
         client->affected += (uint64_t)client->outcome.affected;
-    bool right = client_check(client);
-    if (right)
-        go_on(client, at);
-    return right;
+    go_on(client, at);
+    return true;
 }
 
 /* An operation's answer is complete. False ends the client. */

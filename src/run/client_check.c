@@ -1,15 +1,29 @@
 #include "base/text.h"
 #include "run/run_internal.h"
 
-void client_bind(struct client *client, const struct prog_op *op, struct value *params)
+/* Row-driven operations deal the rows of successive executions out among the clients; an
+ * execution that leaves one out leaves its rows out. */
+static uint64_t first_row(const struct client *client, const struct client_step *at)
 {
+    const struct prog_op *op = at->op;
+    if (!op->rows)
+        return (client->execution - 1) * op->repeat + client->repetition + 1;
+    const struct prog_stage *stage = &client->program->stages[client->stage];
+    uint64_t turn =
+        (client->execution - client->stage_begun) * client->plan->clients + client->number - 1;
+    return client->stage_row + turn * stage->rows_per_execution + at->row_offset +
+           (uint64_t)client->repetition * op->rows;
+}
+
+void client_bind(struct client *client, const struct client_step *at, struct value *params)
+{
+    const struct prog_op *op = at->op;
     const struct prog_bind *binds = &client->program->binds[op->bind_first];
     const uint64_t *streams = &client->bind_streams[op->bind_first];
     struct gen_ctx *gen = &client->gen;
     uint32_t rows = op->rows ? op->rows : 1;
     gen->scratch_used = 0;
-    gen->row = op->rows ? client->cursor
-                        : (client->execution - 1) * op->repeat + client->repetition + 1;
+    gen->row = first_row(client, at);
     for (; rows > 0; rows--, gen->row++) {
         for (uint32_t i = 0; i < op->bind_count; i++) {
             gen->stream = streams[i];

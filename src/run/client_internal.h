@@ -126,6 +126,7 @@ struct client_step {
     uint64_t quick_rows, quick_count;
     uint64_t deadline_ns;            /* of each of its submits */
     uint64_t stream;                 /* of a local operation's expression, for this client */
+    uint32_t row_offset;             /* row-driven: its first row within an execution */
     struct check_tally *quick_tally; /* NULL: never quick */
     struct gen_quick draw;           /* for quick_bind: makes the parameter, drawn */
     struct value drawn;
@@ -146,8 +147,8 @@ struct client {
     uint64_t start_ns, last_ns; /* of the execution; of the last event */
     uint64_t execution;         /* from 1, warm-ups included */
     uint64_t left;              /* executions left in this stage */
-    uint64_t cursor;            /* row number */
-    uint64_t cursor_skip;       /* rows of the other clients, after each execution */
+    uint64_t stage_begun; /* execution with which the numbering of the stage's rows began */
+    uint64_t stage_row;   /* first row of the stage */
     uint64_t begun, operations, rows, affected; /* of this part; begun: its first execution */
     uint32_t repetition;
     uint16_t mark; /* phase that a MARK began, or PROG_NONE */
@@ -204,6 +205,6 @@ void client_expect(struct client *client, const struct prog_op *op, const struct
                    struct drv_expect *expect);
 
 /* Makes the parameters of the operation's next submit. */
-void client_bind(struct client *client, const struct prog_op *op, struct value *params);
+void client_bind(struct client *client, const struct client_step *at, struct value *params);
 
 #endif

@@ -1,17 +1,12 @@
 /* Everything a client or a recorder needs is made here, so that the measured part allocates
  * nothing. */
-#include "base/hash.h"
 #include "run/run_internal.h"
 
 static void sink_row(struct drv_sink *base, const struct value *values, uint16_t count)
 {
     struct client_sink *sink = (struct client_sink *)base;
-    if (sink->hashing && values) {
-        uint64_t hash = HASH_START;
-        for (uint16_t i = 0; i < count; i++)
-            hash = value_hash(hash, &values[i]);
-        sink->checksum += hash_mix(hash); /* a sum: the order of rows does not matter */
-    }
+    if (sink->hashing && values)
+        sink->checksum += value_row_hash(values, count);
     if (sink->rows++ == 0 && sink->want && values) {
         sink->count = count < sink->want ? count : sink->want;
         for (uint16_t i = 0; i < sink->count; i++) {
@@ -100,7 +95,7 @@ static void step_params(struct client *client, struct arena *arena, struct clien
     }
     if (op->bind_count > 0 && !anew) {
         struct value *fixed = arena_array(arena, struct value, op->bind_count);
-        client_bind(client, op, fixed);
+        client_bind(client, step, fixed);
         step->wire.params = fixed;
         scratch_make(client, arena); /* their texts stay where they are */
     }
@@ -126,10 +121,20 @@ static void step_checks(struct client *client, struct client_step *step)
             step->expects || first[i].kind == PROG_CHECK_VALUE || !first[i].constant;
 }
 
+static bool starts_stage(const struct program *program, uint32_t op)
+{
+    for (uint32_t i = 0; i < program->stage_count; i++) {
+        if (program->stages[i].first_op == op)
+            return true;
+    }
+    return false;
+}
+
 static void steps_make(struct client *client, struct arena *arena)
 {
     const struct program *program = client->program;
     struct client_step *steps = arena_array(arena, struct client_step, program->op_count + 1u);
+    uint32_t rows = 0;
     client->steps = steps;
     for (uint32_t i = 0; i < program->op_count; i++) {
         const struct prog_op *op = &program->ops[i];
@@ -143,6 +148,9 @@ static void steps_make(struct client *client, struct arena *arena)
         steps[i].deadline_ns = op->deadline_ns ? op->deadline_ns : INT64_MAX;
         if (looks_at_rows(program, op))
             steps[i].wire.sink = &client->sink.base;
+        rows = starts_stage(program, i) ? 0 : rows;
+        steps[i].row_offset = rows;
+        rows += op->rows * op->repeat;
         if (steps[i].local)
             continue;
         step_params(client, arena, &steps[i]);
@@ -164,8 +172,8 @@ void client_init(struct client *client, struct arena *arena, struct client_plan 
                               .number = number,
                               .execution = 1,
                               .mark = PROG_NONE};
-    uint32_t stride = program->stage_count ? program->stages[0].rows_per_execution : 0;
-    client->cursor = program->first_row + (uint64_t)(number - 1) * stride;
+    client->stage_begun = 1;
+    client->stage_row = program->first_row;
     client->gen = (struct gen_ctx){.pool = program->pool,
                                    .seed = program->seed,
                                    .client = number,

@@ -119,12 +119,12 @@ static void note_rates(struct arena *arena, struct rec_cell *out, const struct c
         return;
     metric_real(arena, out, "throughput_per_s", "1/s", REC_HIGHER,
                 (double)cell->executions / wall_s);
-    if (cell->scenario->rows_loaded) {
+    if (cell->scenario->rows_loaded && cell->total.affected > 0) {
         struct rec_metric *commit = metric(arena, out, "rows_per_commit", "1", REC_NEITHER);
         commit->kind = REC_INFO;
         commit->value = (int64_t)cell->scenario->rows_per_commit;
         metric_real(arena, out, "rows_per_s", "1/s", REC_HIGHER,
-                    (double)cell->scenario->rows_loaded / wall_s);
+                    (double)cell->total.affected / wall_s);
     }
     if (mean_rows >= 1.5 && cell->clients == 1)
         metric_real(arena, out, "ns_per_row", "ns", REC_LOWER,
@@ -132,14 +132,21 @@ static void note_rates(struct arena *arena, struct rec_cell *out, const struct c
     metric_whole(arena, out, "wall_ns", "ns", cell->wall_ns);
 }
 
+/* Of one execution: exact where all agreed, else their mean. A load's is of all of it. */
 static void note_count(struct arena *arena, struct rec_cell *out, const char *name,
-                       int64_t value)
+                       uint64_t total, uint64_t executions)
 {
     struct rec_metric *added = metric(arena, out, name, "1", REC_NEITHER);
-    added->kind = REC_EXACT;
-    added->value = value;
-    added->decided_by = "server";
     added->from = "driver";
+    if (total % executions == 0) {
+        added->kind = REC_EXACT;
+        added->value = (int64_t)(total / executions);
+        added->decided_by = "server";
+        return;
+    }
+    added->kind = REC_INFO;
+    added->real_value = true;
+    added->value_real = (double)total / (double)executions;
 }
 
 static void note_usage(struct arena *arena, struct rec_cell *out, const struct cell *cell)
@@ -150,7 +157,7 @@ static void note_usage(struct arena *arena, struct rec_cell *out, const struct c
     added = metric(arena, out, "client_cpu_ns", "ns", REC_LOWER);
     added->value = (int64_t)cell->client_cpu_ns;
     added->from = "thread clocks";
-    if (wall_ns > 0)
+    if (cell->wall_ns >= CELL_SHARE_SPAN_NS)
         metric_real(arena, out, "client_cores", "1", REC_LOWER,
                     (double)cell->client_cpu_ns / wall_ns);
     added = metric(arena, out, "server_cpu_ns", "ns", REC_LOWER);
@@ -158,8 +165,10 @@ static void note_usage(struct arena *arena, struct rec_cell *out, const struct c
     if (cell->server_cpu_known) {
         uint64_t used = cell_server_cpu_ns(cell);
         added->value = (int64_t)used;
-        if (wall_ns > 0)
-            metric_real(arena, out, "server_cores", "1", REC_LOWER, (double)used / wall_ns);
+        uint64_t span_ns = cell->usage_ended_ns - cell->usage_begun_ns;
+        if (cell->wall_ns >= CELL_SHARE_SPAN_NS)
+            metric_real(arena, out, "server_cores", "1", REC_LOWER,
+                        (double)used / (double)span_ns);
         metric_whole(arena, out, "server_resident_bytes", "bytes",
                      cell->usage_after.resident_bytes);
     } else {
@@ -169,13 +178,6 @@ static void note_usage(struct arena *arena, struct rec_cell *out, const struct c
     }
     proc_read(getpid(), &self);
     metric_whole(arena, out, "client_peak_resident_bytes", "bytes", self.peak_bytes);
-}
-
-/* By one execution; by all of a load. */
-static int64_t affected_each(const struct cell *cell)
-{
-    uint64_t each = cell->scenario->rows_loaded ? 1 : cell->executions;
-    return (int64_t)(cell->total.affected / each);
 }
 
 static void note_connects(struct arena *arena, struct rec_cell *out, const struct cell *cell)
@@ -189,10 +191,12 @@ static void note_metrics(struct arena *arena, struct rec_cell *out, const struct
 {
     metric_series(arena, out, "service_ns", &cell->total.service);
     note_rates(arena, out, cell);
-    if (cell->executions > 0)
-        note_count(arena, out, "rows", (int64_t)(cell->total.rows / cell->executions));
-    if (cell->total.affected > 0 && cell->executions > 0)
-        note_count(arena, out, "affected", affected_each(cell));
+    if (cell->executions > 0) {
+        uint64_t each = cell->scenario->rows_loaded ? 1 : cell->executions;
+        note_count(arena, out, "rows", cell->total.rows, cell->executions);
+        if (cell->total.affected > 0)
+            note_count(arena, out, "affected", cell->total.affected, each);
+    }
     note_connects(arena, out, cell);
     note_usage(arena, out, cell);
 }
@@ -251,8 +255,45 @@ static void note_after(struct arena *arena, struct rec_cell *out, const struct c
     add_check(arena, out, &check);
 }
 
+static struct value hex_value(struct arena *arena, uint64_t number)
+{
+    const char *text = arena_printf(arena, "%016llx", (unsigned long long)number);
+    return value_text(text, 16);
+}
+
+/* Every execution that was asked for has been answered. */
+static void note_executions(struct arena *arena, struct rec_cell *out, const struct cell *cell)
+{
+    uint64_t asked = 0;
+    if (cell->scenario->duration_ns || cell->clients == 0)
+        return;
+    for (uint32_t i = 0; i < cell->program.stage_count; i++) {
+        uint64_t all = cell->program.stages[i].executions;
+        asked += all ? all : cell->scenario->samples * cell->clients;
+    }
+    struct rec_check check = {.name = "executions",
+                              .expected = value_int((int64_t)asked),
+                              .found = value_int((int64_t)cell->executions),
+                              .ok = asked == cell->executions,
+                              .times = 1};
+    add_check(arena, out, &check);
+}
+
+/* The whole answer against the generators. */
+static void note_answer(struct arena *arena, struct rec_cell *out, const struct cell *cell)
+{
+    struct rec_check check = {.name = "answer",
+                              .expected = hex_value(arena, cell->scenario->answer),
+                              .found = hex_value(arena, cell->checksum),
+                              .ok = cell->scenario->answer == cell->checksum,
+                              .times = 1};
+    add_check(arena, out, &check);
+}
+
 static void note_checks(struct arena *arena, struct rec_cell *out, const struct cell *cell)
 {
+    if (cell->has_checksum && cell->scenario->has_answer)
+        note_answer(arena, out, cell);
     for (uint32_t i = 0; cell->total.checks && i < cell->program.check_count; i++) {
         const struct check_tally *tally = &cell->total.checks[i];
         struct rec_check check = {.expected = tally->expected,
@@ -265,8 +306,10 @@ static void note_checks(struct arena *arena, struct rec_cell *out, const struct 
     }
     if (cell->growth.known)
         note_growth(arena, out, cell);
-    for (uint32_t i = 0; cell->after && i < cell->scenario->after_count; i++)
+    for (uint32_t i = 0; i < cell->after_done; i++)
         note_after(arena, out, cell, i);
+    if (cell->total.checks)
+        note_executions(arena, out, cell);
 }
 
 /* ---- what went wrong */
@@ -318,12 +361,25 @@ static const char *mode_text(struct arena *arena, const struct cell *cell)
                             (unsigned long long)scenario->rows_per_statement,
                             (unsigned long long)scenario->rows_per_commit);
     if (scenario->duration_ns)
-        return arena_printf(arena, "%.1f s, %u %s, closed loop",
-                            (double)scenario->duration_ns / 1e9, cell->clients, clients);
+        return arena_printf(arena, "%g s, %u %s on %u threads, closed loop",
+                            (double)scenario->duration_ns / 1e9, cell->clients, clients,
+                            cell->threads);
     if (scenario->samples == 1 && scenario->warmup == 0)
         return "once";
-    return arena_printf(arena, "%u + %llu samples, %u %s, closed loop", scenario->warmup,
-                        (unsigned long long)scenario->samples, cell->clients, clients);
+    return arena_printf(arena, "%u + %llu samples, %u %s on %u threads, closed loop",
+                        scenario->warmup, (unsigned long long)scenario->samples, cell->clients,
+                        clients, cell->threads);
+}
+
+static const char *timing_text(const struct cell *cell)
+{
+    static const char *const texts[] = {
+        [PROG_DRAIN] = "from the first submission until the last row has come",
+        [PROG_WALK] = "from the first submission until the last row is walked",
+        [PROG_DECODE] = "from the first submission until the last row is decoded",
+    };
+    enum prog_depth depth = cell->program.op_count ? cell->program.ops[0].depth : PROG_DECODE;
+    return texts[depth];
 }
 
 static struct rec_cell *cell_begin(struct runner *runner, const struct cell *cell,
@@ -339,17 +395,22 @@ static struct rec_cell *cell_begin(struct runner *runner, const struct cell *cel
     if (cell->scenario->clients_named)
         rec_pairs_add(arena, &out->params, "clients", value_int(cell->clients));
     out->mode = mode_text(arena, cell);
-    out->timing = phase ? "from the phase's submission until its answer is complete"
-                        : "from the first submission until the last row is decoded";
+    out->timing =
+        phase ? "from the phase's submission until its answer is complete" : timing_text(cell);
     return out;
 }
 
-static void note_phases(struct runner *runner, const struct cell *cell)
+/* A phase is as good as its scenario. */
+static void note_phases(struct runner *runner, const struct cell *cell, const char *verdict,
+                        const char *reason)
 {
     for (uint16_t i = 0; cell->total.phases && i < cell->program.phase_count; i++) {
         const struct series *series = &cell->total.phases[i];
+        if (series->count == 0 && (!series->hist || series->hist->count == 0))
+            continue;
         struct rec_cell *out = cell_begin(runner, cell, cell->program.phases[i]);
-        out->verdict = "valid";
+        out->verdict = verdict;
+        out->reason = reason;
         metric_series(runner->arena, out, "service_ns", series);
         note_run_values(runner->arena, out, series);
     }
@@ -372,5 +433,5 @@ void note_cell(struct runner *runner, const struct cell *cell)
     }
     note_guards(runner, cell, out);
     if (has_figures)
-        note_phases(runner, cell);
+        note_phases(runner, cell, out->verdict, out->reason);
 }

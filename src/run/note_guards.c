@@ -50,20 +50,21 @@ static bool has_binds(const struct program *program)
 static struct guard_cell cell_facts(const struct runner *runner, const struct cell *cell)
 {
     const struct session *session = cell->session;
+    bool long_enough = cell->wall_ns >= CELL_SHARE_SPAN_NS;
     return (struct guard_cell){
         .scenario = cell->scenario->name,
         .target = session->target.label,
         .embedded = session->target.home == DRV_HOME_EMBEDDED,
-        .null_target = strcmp(session->target.kind, "null") == 0,
+        .null_target = session->is_null,
         .clients = cell->clients,
         .threads = cell->threads,
         .wall_ns = cell->wall_ns,
         .operations = cell->total.operations,
-        .thread_cpu_max_ns = cell->busiest_cpu_ns,
+        .thread_cpu_max_ns = long_enough ? cell->busiest_cpu_ns : 0,
         .client_cpu_ns = cell->client_cpu_ns,
         .server_cpu_ns = cell_server_cpu_ns(cell),
-        .server_cpu_known = cell->server_cpu_known,
-        .run_wait_ns = cell->run_wait_ns,
+        .server_cpu_known = long_enough && cell->server_cpu_known,
+        .run_wait_ns = long_enough ? cell->run_wait_ns : 0,
         .service_p50_ns = median(runner->arena, &cell->total.service),
         .clock_cost_ns = runner->clock.cost_ns,
         .distinct_binds = distinct_binds(&cell->program),
@@ -153,7 +154,7 @@ static const struct guard_target *target_facts(struct runner *runner)
         const struct session *session = &runner->sessions[i];
         targets[i] = (struct guard_target){
             .label = session->target.label,
-            .durable_claimed = strcmp(session->target.kind, "null") != 0,
+            .durable_claimed = !session->is_null,
             .tier = (int)session->facts.tier,
             .tier_name = drv_tier_name(session->facts.tier),
             .tier_why = session->facts.tier_why,

@@ -37,8 +37,12 @@ void note_host(struct record *record, const char *folder)
     add_whole(record, "memory_bytes", facts.memory_bytes);
     add_whole(record, "memory_available_bytes", facts.memory_available_bytes);
     add_whole(record, "swap_bytes", facts.swap_bytes);
-    add_whole(record, "cgroup_memory_bytes", facts.cgroup_memory_bytes);
-    rec_pairs_add(record->arena, &record->host, "cgroup_cpus", value_real(facts.cgroup_cpus));
+    struct value none = {.type = VALUE_NULL}; /* no limit */
+    uint64_t memory = facts.cgroup_memory_bytes;
+    rec_pairs_add(record->arena, &record->host, "cgroup_memory_bytes",
+                  memory ? value_int((int64_t)memory) : none);
+    rec_pairs_add(record->arena, &record->host, "cgroup_cpus",
+                  facts.cgroup_cpus > 0 ? value_real(facts.cgroup_cpus) : none);
     add_text(record, &record->host, "clock_source", facts.clock_source);
     add_text(record, &record->host, "governor", facts.governor);
     add_text(record, &record->host, "huge_pages", facts.huge_pages);
@@ -126,6 +130,16 @@ static const char *address_of(struct runner *runner, const struct session *sessi
     return arena_text(runner->arena, session->target.shown);
 }
 
+static const char *filesystem_of(struct arena *arena, const struct session *session)
+{
+    struct host_facts facts;
+    const char *folder = session_data_folder(session);
+    if (!folder)
+        return NULL;
+    host_read(arena, folder, &facts);
+    return facts.filesystem;
+}
+
 void note_targets(struct runner *runner)
 {
     for (uint32_t i = 0; i < runner->session_count; i++) {
@@ -144,6 +158,7 @@ void note_targets(struct runner *runner)
         out->address = address_of(runner, session);
         out->debug_build = facts->debug_build;
         out->superuser = facts->superuser;
+        out->data_folder_filesystem = filesystem_of(runner->arena, session);
         if (session->server) {
             out->init_ns = (struct rec_number){true, server_init_ns(session->server)};
             out->startup_ns = (struct rec_number){true, server_startup_ns(session->server)};

@@ -214,15 +214,19 @@ static struct record *record_begin(struct arena *arena, const struct run_options
     return record;
 }
 
-/* Targets that were lost on the way, and what their servers used at most. */
+/* What became of the targets, and what their servers used at most. */
 static void note_ends(struct runner *runner)
 {
     for (uint32_t i = 0; i < runner->session_count; i++) {
         const struct session *session = &runner->sessions[i];
+        struct rec_target *target = &runner->record->targets[i];
+        if (session->server)
+            target->peak_resident_bytes =
+                (struct rec_number){true, session->peak_resident_bytes};
         if (!session->lost)
             continue;
-        runner->record->targets[i].verdict = "lost";
-        runner->record->targets[i].reason = arena_text(runner->arena, session->why_lost);
+        target->verdict = "lost";
+        target->reason = arena_text(runner->arena, session->why_lost);
     }
 }
 
@@ -243,6 +247,30 @@ static bool any(const struct record *record, const char *verdict)
     return false;
 }
 
+static const char *signal_name(int number)
+{
+    if (number == SIGINT)
+        return "SIGINT";
+    return number == SIGHUP ? "SIGHUP" : "SIGTERM";
+}
+
+/* The first cell or guard that made the verdict, in words. */
+static const char *verdict_reason(const struct record *record)
+{
+    const char *level = strcmp(record->verdict, "invalid") == 0 ? "invalid" : "warning";
+    for (size_t i = 0; i < record->cell_count; i++) {
+        const struct rec_cell *cell = &record->cells[i];
+        if (strcmp(cell->verdict, record->verdict) == 0)
+            return arena_printf(record->arena, "%s on %s: %s", cell->name, cell->target,
+                                cell->reason ? cell->reason : cell->verdict);
+    }
+    for (size_t i = 0; i < record->guard_count; i++) {
+        if (strcmp(record->guards[i].level, level) == 0)
+            return record->guards[i].text;
+    }
+    return NULL;
+}
+
 void note_verdict(struct runner *runner)
 {
     static const char *const order[] = {"failed", "invalid", "reserve"};
@@ -252,10 +280,12 @@ void note_verdict(struct runner *runner)
         if (any(record, order[i]))
             record->verdict = order[i];
     }
+    if (strcmp(record->verdict, "valid") != 0)
+        record->reason = verdict_reason(record);
     if (runner->signal_number) {
         record->reason = arena_printf(runner->arena, "stopped by %s after %u of %u cells",
-                                      runner->signal_number == SIGINT ? "SIGINT" : "SIGTERM",
-                                      runner->cells_done, runner->cells_total);
+                                      signal_name(runner->signal_number), runner->cells_done,
+                                      runner->cells_total);
         record->verdict = "interrupted";
     } else if (runner->timed_out) {
         record->reason = "the run's deadline was over (--deadline)";
@@ -263,49 +293,58 @@ void note_verdict(struct runner *runner)
     }
 }
 
-static void measure(struct runner *runner)
+static void measure(struct runner *runner, const struct host_counters *before)
 {
-    struct host_counters before, after;
-    host_count(&before);
+    struct host_counters after;
     note_floors(runner, "before");
     run_scenarios(runner);
-    uint64_t deadline_ns = runner->deadline_ns;
     if (!runner_stopping(runner))
         note_floors(runner, "after");
-    runner->deadline_ns = deadline_ns;
     host_count(&after);
     note_ends(runner);
     note_relations(runner);
-    note_run(runner, &before, &after);
+    note_run(runner, before, &after);
     note_verdict(runner);
+}
+
+static bool run_sessions(struct runner *runner, const struct host_counters *before,
+                         struct err *err)
+{
+    bool opened = open_sessions(runner, err);
+    if (opened) {
+        note_targets(runner);
+        note_host(runner->record, session_data_folder(&runner->sessions[0]));
+        measure(runner, before);
+    }
+    close_sessions(runner);
+    return opened;
 }
 
 bool run_suite(struct arena *arena, const struct run_options *options, struct record **record,
                int *signal_number, struct err *err)
 {
-    struct runner runner = {.arena = arena,
-                            .options = options,
-                            .cpus = cpus_allowed(),
-                            .start_ns = os_now_ns(),
-                            .cells_total = cells_total(options->suite, options->target_count)};
-    runner.deadline_ns =
-        runner.start_ns + (options->deadline_ns ? options->deadline_ns : DEADLINE_NS);
-    runner.record = record_begin(arena, options);
-    probe_clock(&runner.clock);
-    if (!open_sessions(&runner, err)) {
-        close_sessions(&runner);
-        *signal_number = runner.signal_number;
+    struct host_counters before;
+    struct runner *runner = arena_new(arena, struct runner);
+    *runner = (struct runner){.arena = arena,
+                              .options = options,
+                              .cpus = cpus_allowed(),
+                              .start_ns = os_now_ns()};
+    runner->cells_total = cells_total(options->suite, options->target_count);
+    runner->deadline_ns =
+        runner->start_ns + (options->deadline_ns ? options->deadline_ns : DEADLINE_NS);
+    host_count(&before); /* before anything of ours makes the machine busy */
+    runner->record = record_begin(arena, options);
+    probe_clock(&runner->clock);
+    if (!overseer_start(&runner->overseer, err))
         return false;
-    }
-    note_targets(&runner);
-    note_host(runner.record, session_data_folder(&runner.sessions[0]));
-    measure(&runner);
-    close_sessions(&runner);
-    runner.record->ended = now_text(arena);
-    runner.record->duration_ns = os_now_ns() - runner.start_ns;
-    *record = runner.record;
-    *signal_number = runner.signal_number;
-    return true;
+    bool done = run_sessions(runner, &before, err);
+    overseer_stop(&runner->overseer);
+    runner->record->ended = now_text(arena);
+    runner->record->duration_ns = os_now_ns() - runner->start_ns;
+    *signal_number = runner->signal_number;
+    if (done)
+        *record = runner->record;
+    return done;
 }
 
 int run_exit_code(const struct record *record, int signal_number)

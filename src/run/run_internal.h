@@ -20,6 +20,7 @@
 #include "program/program.h"
 #include "record/record.h"
 #include "run/client_internal.h"
+#include "run/overseer_internal.h"
 #include "run/run.h"
 #include "server/server.h"
 #include "suite/suite.h"
@@ -43,7 +44,9 @@ struct worker {
     pthread_t thread;
     struct gate *gate;
     struct client_plan *plan;
+    struct crowd *crowd; /* many connections on one loop; NULL: one that blocks */
     struct client *clients;
+    bool checksum; /* the first client reads the answer once more, hashed */
     uint32_t client_count;
     uint64_t warmup, executions; /* of each client; UINT64_MAX: until the plan's end */
     struct recorder recorder;
@@ -77,8 +80,10 @@ struct session {
     const char *place;
     const char *cleanup; /* what the reaper was told, or NULL */
     struct drv_facts facts;
+    bool is_null; /* the null target: nothing is stored, nothing can be asked afterwards */
     bool lost;
     char why_lost[200];
+    uint64_t peak_resident_bytes; /* of the server, at the end of any cell */
     const char *blocked_by; /* scenario whose failure makes the rest meaningless, or NULL */
 };
 
@@ -92,6 +97,20 @@ void session_close(struct session *session, bool keep);
 MUST_CHECK bool session_connect(struct session *session, uint32_t count, uint64_t *connect_ns,
                                 uint32_t *opened, struct err *err);
 void session_disconnect(struct session *session, uint32_t keep_count);
+
+/* One statement on the control connection, cut off at due_ns or by a signal; a control
+ * connection that was cut is opened anew for the next one. The value's bytes are in the
+ * session's arena. */
+struct session_question {
+    const char *sql;
+    uint64_t due_ns;
+    struct value *value; /* may be NULL */
+    uint64_t *rows;      /* may be NULL */
+};
+MUST_CHECK bool session_query(struct session *session, struct overseer *overseer,
+                              const struct session_question *question, struct err *err);
+
+void session_lose(struct session *session, const char *why);
 
 /* Is the target still there? Otherwise sets lost and why. */
 bool session_alive(struct session *session);
@@ -115,6 +134,9 @@ struct after_result {
     const char *error;
 };
 
+/* A shorter measured part gives no share of a core that is worth its name. */
+#define CELL_SHARE_SPAN_NS (10 * NS_PER_MS)
+
 /* Result of one cell on one target. */
 struct cell {
     const struct suite_scenario *scenario;
@@ -126,6 +148,7 @@ struct cell {
     struct client_failure failure;
     uint64_t wall_ns, client_cpu_ns, busiest_cpu_ns, run_wait_ns, executions;
     struct server_usage usage_before, usage_after;
+    uint64_t usage_begun_ns, usage_ended_ns; /* of reading them */
     bool server_cpu_known;
     uint64_t *connect_ns;
     uint32_t connect_count;
@@ -133,6 +156,7 @@ struct cell {
     bool has_checksum;
     struct cell_counts growth;
     struct after_result *after;
+    uint32_t after_done;
 };
 
 /* State of the run that cells need. */
@@ -149,9 +173,16 @@ struct runner {
     int signal_number;
     bool timed_out;
     uint64_t shown_ns; /* last progress */
+    struct overseer overseer;
 };
 
 void cell_run(struct runner *runner, struct cell *cell);
+/* The first verdict and reason stay; a NULL reason is found in the checks. */
+void cell_fail(struct cell *cell, const char *verdict, const char *reason);
+/* Is the whole answer read once more, to be compared? */
+bool cell_wants_checksum(const struct cell *cell);
+/* stand.c: the measured part. */
+void stand_run(struct runner *runner, struct cell *cell);
 uint64_t cell_server_cpu_ns(const struct cell *cell);
 /* Tells the progress callback, a few times a second at most; `target` may be NULL. */
 void runner_show(struct runner *runner, const char *step, const char *target);
@@ -162,7 +193,7 @@ bool runner_stopping(struct runner *runner);
 struct around {
     pid_t pid; /* 0: none runs */
 };
-void around_start(struct around *around, const struct runner *runner, const struct cell *cell);
+void around_start(struct around *around, struct runner *runner, const struct cell *cell);
 void around_stop(struct around *around);
 
 /* ---- note_*.c: results into the record */

@@ -222,6 +222,7 @@ bool session_open(struct session *session, struct arena *arena, const struct drv
                   const struct run_options *options, uint32_t clients_max, struct err *err)
 {
     *session = (struct session){.target = *target, .arena = arena};
+    session->is_null = strcmp(target->kind, "null") == 0;
     session->conn_room = clients_max;
     session->conns = arena_array(arena, struct drv_conn *, clients_max);
     bool ready = target->home == DRV_HOME_MANAGED
@@ -231,8 +232,11 @@ bool session_open(struct session *session, struct arena *arena, const struct drv
         ready = open_place(session, err);
     ready = ready && drv_open(&session->target, &session->control, err) &&
             session->control->class->describe(session->control, arena, &session->facts, err);
-    if (!ready)
+    if (!ready) {
         session_close(session, false);
+        if (err->kind == ERR_DATABASE)
+            err->kind = ERR_SYSTEM; /* nothing was measured: the target is not available */
+    }
     return ready;
 }
 
@@ -259,35 +263,66 @@ void session_disconnect(struct session *session, uint32_t keep_count)
         drv_close(&session->conns[--session->conn_count]);
 }
 
+bool session_query(struct session *session, struct overseer *overseer,
+                   const struct session_question *question, struct err *err)
+{
+    if (!session->control && !drv_open(&session->target, &session->control, err))
+        return false;
+    struct drv_conn *control = session->control;
+    struct value value = {.type = VALUE_NULL};
+    overseer_enter(overseer, control, question->due_ns);
+    bool answered = control->class->query(control, session->arena, question->sql, &value,
+                                          question->rows, err);
+    if (overseer_leave(overseer)) {
+        drv_close(&session->control);
+        return err_set(err, ERR_DATABASE, "no answer within the time for it");
+    }
+    if (answered && question->value)
+        *question->value = value;
+    return answered;
+}
+
+void session_lose(struct session *session, const char *why)
+{
+    if (session->lost)
+        return;
+    text_print(session->why_lost, sizeof session->why_lost, "%s", why);
+    session->lost = true;
+}
+
+/* A running server is asked by a new connection, which has a time limit of its own. */
 bool session_alive(struct session *session)
 {
-    char how[120] = "";
+    char how[120] = "", why[200];
     struct err err;
     if (session->lost)
         return false;
-    if (session->server) {
-        if (server_alive(session->server, how, sizeof how))
-            return true;
-        text_print(session->why_lost, sizeof session->why_lost, "the server ended: %s", how);
+    if (session->server && !server_alive(session->server, how, sizeof how)) {
+        text_print(why, sizeof why, "the server ended: %s", how);
+        session_lose(session, why);
     } else if (session->target.home == DRV_HOME_RUNNING) {
-        if (session->control && session->control->class->query(session->control, session->arena,
-                                                               "SELECT 1", NULL, NULL, &err))
-            return true;
         drv_close(&session->control);
-        if (drv_open(&session->target, &session->control, &err))
-            return true;
-        text_print(session->why_lost, sizeof session->why_lost, "%s", err.text);
-    } else {
-        return true;
+        if (!drv_open(&session->target, &session->control, &err))
+            session_lose(session, err.text);
     }
-    session->lost = true;
-    return false;
+    return !session->lost;
+}
+
+static const char *folder_of(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return ".";
+    return slash == path ? "/"
+                         : arena_slice(arena, (struct slice){path, (size_t)(slash - path)});
 }
 
 const char *session_data_folder(const struct session *session)
 {
     if (session->server)
         return server_folder(session->server);
+    if (session->own_file)
+        return folder_of(session->arena, session->own_file);
     return session->folder;
 }
 
