@@ -65,4 +65,7 @@ void proc_read(pid_t pid, struct proc_facts *facts);
  * Returns how many there are. */
 unsigned proc_family(pid_t root, pid_t *pids, unsigned room);
 
+/* Pids of the processes of a process group; at most `room`. Returns how many there are. */
+unsigned proc_group(pid_t group, pid_t *pids, unsigned room);
+
 #endif

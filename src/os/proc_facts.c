@@ -66,12 +66,13 @@ static uint64_t field_bytes(const char *content, const char *name)
 }
 
 struct stat_line {
-    pid_t parent;
+    pid_t parent, group;
     uint64_t children_ticks;
 };
 
-/* proc(5): fields 4 (parent), 16 and 17 (times of waited-for children). The name, field 2,
- * stands in brackets and may hold anything, so counting begins behind the last one. */
+/* proc(5): fields 4 (parent), 5 (process group), 16 and 17 (times of waited-for children). The
+ * name, field 2, stands in brackets and may hold anything, so counting begins behind the last
+ * one. */
 static bool read_stat(pid_t pid, struct stat_line *line)
 {
     char content[STAT_BYTES];
@@ -81,13 +82,15 @@ static bool read_stat(pid_t pid, struct stat_line *line)
         return false;
     struct slice field, rest = slice_skip(slice_of(name_end), 2);
     uint64_t number;
-    *line = (struct stat_line){0, 0};
+    *line = (struct stat_line){0};
     for (int index = 3; index <= 17; index++) {
         (void)slice_split(rest, ' ', &field, &rest);
         if (!num_u64(field, &number))
             continue;
         if (index == 4)
             line->parent = (pid_t)number;
+        else if (index == 5)
+            line->group = (pid_t)number;
         else if (index == 16 || index == 17)
             line->children_ticks += number;
     }
@@ -113,7 +116,7 @@ void proc_read(pid_t pid, struct proc_facts *facts)
 }
 
 struct relation {
-    pid_t pid, parent;
+    pid_t pid, parent, group;
 };
 
 static size_t read_relations(struct arena *arena, struct relation **all)
@@ -128,7 +131,7 @@ static size_t read_relations(struct arena *arena, struct relation **all)
         uint64_t pid;
         struct stat_line line;
         if (num_u64(slice_of(entries[i]->d_name), &pid) && read_stat((pid_t)pid, &line))
-            (*all)[count++] = (struct relation){(pid_t)pid, line.parent};
+            (*all)[count++] = (struct relation){(pid_t)pid, line.parent, line.group};
         free(entries[i]);
     }
     free(entries);
@@ -161,6 +164,20 @@ unsigned proc_family(pid_t root, pid_t *pids, unsigned room)
     pids[0] = root;
     for (unsigned next = 0; next < known; next++)
         known += take_children(all, count, pids[next], pids + known, room - known);
+    arena_destroy(&scratch);
+    return known;
+}
+
+unsigned proc_group(pid_t group, pid_t *pids, unsigned room)
+{
+    struct relation *all = NULL;
+    struct arena *scratch = arena_create(64 << 10);
+    size_t count = read_relations(scratch, &all);
+    unsigned known = 0;
+    for (size_t i = 0; i < count && known < room; i++) {
+        if (all[i].group == group)
+            pids[known++] = all[i].pid;
+    }
     arena_destroy(&scratch);
     return known;
 }

@@ -128,8 +128,8 @@ static bool open_embedded(struct session *session, struct err *err)
                        target->label, target->path);
     session->own_file = target->path;
     session->cleanup = arena_printf(session->arena, "file%c%s", FIELD_SEPARATOR, target->path);
-    reaper_add_cleanup(session->cleanup);
-    return true;
+    return reaper_add_cleanup(session->cleanup) ||
+           err_set(err, ERR_USAGE, "%s: the path is longer than 16 KiB", target->label);
 }
 
 /* 'value' for a conninfo string. */
@@ -205,11 +205,12 @@ static bool open_place(struct session *session, struct err *err)
     const char *place = place_name(session->arena);
     if (!drv_open(target, &conn, err))
         return err_wrap(err, "%s", target->label);
-    if (target->home == DRV_HOME_RUNNING) {
+    if (target->home == DRV_HOME_RUNNING)
         session->cleanup = cleanup_text(session->arena, target, place);
-        reaper_add_cleanup(session->cleanup);
-    }
-    bool made = conn->class->place(conn, place, true, err);
+    bool told =
+        !session->cleanup || reaper_add_cleanup(session->cleanup) ||
+        err_set(err, ERR_USAGE, "%s: the connection text is longer than 16 KiB", target->label);
+    bool made = told && conn->class->place(conn, place, true, err);
     drv_close(&conn);
     if (made) {
         session->place = place;

@@ -4,19 +4,20 @@
 #include "os/fs.h"
 #include "os/now.h"
 #include "os/proc.h"
+#include "server/family.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LONGEST_TEXT = 16 << 10, FAMILY_MOST = 1024, LINK_FD = 3 };
+enum { LONGEST_TEXT = 16 << 10, LINK_FD = 3 };
 
 #define GENTLE_NS  (5 * NS_PER_S)
 #define FIRM_NS    (2 * NS_PER_S)
@@ -123,76 +124,47 @@ static void listen_until_end(struct reaper *reaper)
     }
 }
 
-/* A process that we have a handle on; poll() answers when it has ended. */
-static void signal_living(struct pollfd *handles, size_t count, int number)
+/* The first signal is for the process that was registered, and for its group when it leads one:
+ * a script that was starting something. TERM and INT together: PostgreSQL's fast shutdown is
+ * INT and its TERM waits for clients, while MariaDB blocks INT and goes down at TERM; each
+ * takes the other one lightly. */
+static void ask_to_end(const struct entry *root)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (handles[i].fd >= 0)
-            (void)pidfd_send_signal(handles[i].fd, number, NULL, 0);
+    static const int kindly[] = {SIGINT, SIGTERM};
+    if (root->pidfd < 0 || pidfd_send_signal(root->pidfd, 0, NULL, 0) != 0)
+        return;
+    bool leads = getpgid(root->pid) == root->pid;
+    for (size_t i = 0; i < ARRAY_COUNT(kindly); i++) {
+        if (leads)
+            (void)kill(-root->pid, kindly[i]);
+        else
+            (void)pidfd_send_signal(root->pidfd, kindly[i], NULL, 0);
     }
 }
 
-/* True when all have ended. Handles of those that have are closed and become -1. */
-static bool wait_for_all(struct pollfd *handles, size_t count, uint64_t timeout_ns)
+static void take_families(const struct reaper *reaper, struct family *family)
 {
-    uint64_t until_ns = os_now_ns() + timeout_ns;
-    for (;;) {
-        size_t living = 0;
-        for (size_t i = 0; i < count; i++) {
-            if (handles[i].fd >= 0 && (handles[i].revents & POLLIN)) {
-                close(handles[i].fd);
-                handles[i].fd = -1;
-            }
-            living += handles[i].fd >= 0;
-        }
-        uint64_t now_ns = os_now_ns();
-        if (living == 0 || now_ns >= until_ns)
-            return living == 0;
-        (void)poll(handles, (nfds_t)count, (int)((until_ns - now_ns) / NS_PER_MS) + 1);
-    }
+    const struct list *roots = &reaper->lists[PROCESS];
+    for (size_t i = 0; i < roots->count; i++)
+        family_take(family, roots->entries[i].pid, roots->entries[i].pidfd);
 }
 
-static struct pollfd *take_handles(struct arena *arena, const struct list *roots, size_t *count)
-{
-    pid_t family[FAMILY_MOST];
-    size_t room = 0, known = 0;
-    struct pollfd *handles = NULL;
-    for (size_t i = 0; i < roots->count; i++) {
-        const struct entry *root = &roots->entries[i];
-        if (root->pidfd < 0 || pidfd_send_signal(root->pidfd, 0, NULL, 0) != 0)
-            continue;
-        unsigned members = proc_family(root->pid, family, FAMILY_MOST);
-        handles =
-            arena_grow(arena, handles, known, &room, known + members + 1, sizeof(*handles));
-        handles[known++] = (struct pollfd){.fd = root->pidfd, .events = POLLIN};
-        for (unsigned m = 1; m < members; m++)
-            handles[known++] =
-                (struct pollfd){.fd = pidfd_open(family[m], 0), .events = POLLIN};
-    }
-    *count = known;
-    return handles;
-}
-
-/* TERM and INT together: PostgreSQL's fast shutdown is INT and its TERM waits for clients,
- * while MariaDB blocks INT and goes down at TERM; each takes the other one lightly. */
 static void end_processes(struct reaper *reaper)
 {
-    size_t count;
-    struct pollfd *handles = take_handles(reaper->arena, &reaper->lists[PROCESS], &count);
+    struct family family = {.arena = reaper->arena};
     const struct list *roots = &reaper->lists[PROCESS];
-    for (size_t i = 0; i < roots->count; i++) {
-        if (roots->entries[i].pidfd < 0)
-            continue;
-        (void)pidfd_send_signal(roots->entries[i].pidfd, SIGINT, NULL, 0);
-        (void)pidfd_send_signal(roots->entries[i].pidfd, SIGTERM, NULL, 0);
-    }
-    if (wait_for_all(handles, count, GENTLE_NS))
+    take_families(reaper, &family);
+    for (size_t i = 0; i < roots->count; i++)
+        ask_to_end(&roots->entries[i]);
+    if (family_wait(&family, GENTLE_NS))
         return;
-    signal_living(handles, count, SIGQUIT);
-    if (wait_for_all(handles, count, FIRM_NS))
+    take_families(reaper, &family);
+    family_signal(&family, SIGQUIT);
+    if (family_wait(&family, FIRM_NS))
         return;
-    signal_living(handles, count, SIGKILL);
-    (void)wait_for_all(handles, count, KILLED_NS);
+    take_families(reaper, &family);
+    family_signal(&family, SIGKILL);
+    (void)family_wait(&family, KILLED_NS);
 }
 
 /* In a process of its own: a server that does not answer must not keep the folders. */
@@ -206,7 +178,7 @@ static void run_cleanup(const struct reaper *reaper, const char *text)
     }
     if (child > 0 && !proc_wait(child, CLEANUP_NS, &status)) {
         (void)kill(child, SIGKILL);
-        (void)proc_wait(child, UINT64_MAX, &status);
+        (void)proc_wait(child, KILLED_NS, &status);
     }
 }
 
@@ -250,6 +222,16 @@ static void leave_descriptors(int link)
     (void)close_range(LINK_FD + 1, ~0U, 0);
 }
 
+/* A handle for each process of each server. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static NORETURN void run_reaper(int link, reaper_cleanup_fn cleanup, const sigset_t *mask)
 {
     struct reaper reaper = {.cleanup = cleanup};
@@ -258,6 +240,7 @@ static NORETURN void run_reaper(int link, reaper_cleanup_fn cleanup, const sigse
     ignore_signals();
     pthread_sigmask(SIG_SETMASK, mask, NULL);
     leave_descriptors(link);
+    allow_descriptors();
     reaper.arena = arena_create(16 << 10);
     listen_until_end(&reaper);
     reap(&reaper);
@@ -293,7 +276,7 @@ bool reaper_start(reaper_cleanup_fn cleanup, struct err *err)
     return true;
 }
 
-static void tell(enum subject subject, bool drop, pid_t pid, const char *text)
+static bool tell(enum subject subject, bool drop, pid_t pid, const char *text)
 {
     struct {
         struct message head;
@@ -301,48 +284,51 @@ static void tell(enum subject subject, bool drop, pid_t pid, const char *text)
     } out;
     const struct owner *owner = the_owner();
     size_t bytes = strlen(text), sent = 0;
+    if (bytes > LONGEST_TEXT)
+        return false;
     if (owner->link < 0)
-        return;
-    assert(bytes <= LONGEST_TEXT);
+        return true;
     out.head = (struct message){(uint32_t)subject, drop, (uint32_t)bytes, pid};
     memcpy(out.text, text, bytes);
     bytes += sizeof(out.head);
     while (sent < bytes) {
         ssize_t put = write(owner->link, (const char *)&out + sent, bytes - sent);
         if (put < 0 && errno != EINTR)
-            return; /* the reaper was killed: nobody to tell */
+            return true; /* the reaper was killed: nobody to tell */
         sent += put > 0 ? (size_t)put : 0;
     }
+    return true;
 }
 
+/* No folder has so long a name that it cannot be told: making it fails. */
 void reaper_add_folder(const char *path)
 {
-    tell(FOLDER, false, 0, path);
+    (void)tell(FOLDER, false, 0, path);
 }
 
 void reaper_drop_folder(const char *path)
 {
-    tell(FOLDER, true, 0, path);
+    (void)tell(FOLDER, true, 0, path);
 }
 
 void reaper_add_process(pid_t pid)
 {
-    tell(PROCESS, false, pid, "");
+    (void)tell(PROCESS, false, pid, "");
 }
 
 void reaper_drop_process(pid_t pid)
 {
-    tell(PROCESS, true, pid, "");
+    (void)tell(PROCESS, true, pid, "");
 }
 
-void reaper_add_cleanup(const char *text)
+bool reaper_add_cleanup(const char *text)
 {
-    tell(CLEANUP, false, 0, text);
+    return tell(CLEANUP, false, 0, text);
 }
 
 void reaper_drop_cleanup(const char *text)
 {
-    tell(CLEANUP, true, 0, text);
+    (void)tell(CLEANUP, true, 0, text);
 }
 
 void reaper_finish(void)

@@ -4,9 +4,10 @@
 /*
  * The reaper: a process forked before the first thread. It holds the read end of a pipe whose
  * only write end is ours; when we end in any way (return, signal, crash, kill -9) it reads end
- * of file and cleans up what is still registered: processes INT, after 5 s QUIT, after 2 s more
- * KILL (through pidfds, so a reused pid is never hit), then clean-ups of schemas, then folders.
- * It ignores terminal signals and lives in its own process group.
+ * of file and cleans up what is still registered: processes INT and TERM (with their group when
+ * they lead one), after 5 s QUIT and after 2 s more KILL to all of their families
+ * (server/family.h), then clean-ups of schemas, each in a child with a limit of 10 s, then
+ * folders. So it always ends. It ignores terminal signals and lives in its own process group.
  */
 
 #include "base/err.h"
@@ -26,8 +27,8 @@ void reaper_add_folder(const char *path);
 void reaper_drop_folder(const char *path);
 void reaper_add_process(pid_t pid);
 void reaper_drop_process(pid_t pid);
-void reaper_add_cleanup(
-    const char *text); /* at most 16 KiB; may hold secrets, stays in memory */
+/* False: longer than 16 KiB. May hold secrets, stays in memory. */
+MUST_CHECK bool reaper_add_cleanup(const char *text);
 void reaper_drop_cleanup(const char *text);
 
 /* Normal end: tells the reaper that everything is gone and waits for it. */

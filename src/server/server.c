@@ -5,6 +5,7 @@
 #include "os/now.h"
 #include "os/proc.h"
 #include "os/sig.h"
+#include "server/family.h"
 #include "server/reaper.h"
 #include "server/server_internal.h"
 
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -22,8 +24,9 @@ enum { PORT_TRIES = 5, LOG_LINES = 60, USER_BYTES = 16 << 10, REASON_BYTES = 360
 
 #define READY_NS  (60 * NS_PER_S)
 #define TOOL_NS   (60 * NS_PER_S)
-#define GENTLE_NS (10 * NS_PER_S)
-#define FIRM_NS   (5 * NS_PER_S)
+#define GENTLE_NS (5 * NS_PER_S)
+#define FIRM_NS   (2 * NS_PER_S)
+#define KILLED_NS (2 * NS_PER_S)
 #define LOOK_NS   (5 * NS_PER_MS)
 
 static const struct server_class *class_of(enum server_kind kind)
@@ -165,14 +168,29 @@ static struct proc_spec spec_of(const struct server *server, const char *const *
                               .fd_in = -1};
 }
 
-static void kill_family(pid_t pid)
+/* A child of ours and all that belongs to it, asked by `signal` first (0: not asked), then less
+ * kindly. Also processes that are stopped or hang end, except in the kernel. */
+static int end_family(struct server *server, pid_t pid, int signal)
 {
-    pid_t family[256];
-    int status;
-    unsigned count = proc_family(pid, family, ARRAY_COUNT(family));
-    for (unsigned i = 0; i < count; i++)
-        (void)kill(family[i], SIGKILL);
-    (void)proc_wait(pid, UINT64_MAX, &status);
+    struct family family = {.arena = server->arena};
+    int status = SIGKILL, pidfd = pidfd_open(pid, 0);
+    family_take(&family, pid, pidfd);
+    if (signal != 0)
+        (void)kill(pid, signal);
+    if (signal == 0 || !family_wait(&family, GENTLE_NS)) {
+        family_take(&family, pid, pidfd);
+        family_signal(&family, signal != 0 ? SIGQUIT : SIGKILL);
+        if (!family_wait(&family, FIRM_NS)) {
+            family_take(&family, pid, pidfd);
+            family_signal(&family, SIGKILL);
+            (void)family_wait(&family, KILLED_NS);
+        }
+    }
+    family_close(&family);
+    if (pidfd >= 0)
+        close(pidfd);
+    (void)proc_wait(pid, LOOK_NS, &status);
+    return status;
 }
 
 /* Why: what it did, and what its log says of it. */
@@ -197,7 +215,7 @@ bool server_run_tool(struct server *server, const char *const *argv, struct err 
     while (!ended && !sig_pending() && os_now_ns() < until_ns)
         ended = proc_wait(pid, LOOK_NS, &status);
     if (!ended)
-        kill_family(pid);
+        (void)end_family(server, pid, 0);
     reaper_drop_process(pid);
     if (ended && status == 0)
         return true;
@@ -227,23 +245,10 @@ bool server_alive(struct server *server, char *how, size_t room)
     return !server->ended;
 }
 
-/* Asked kindly, then less so; the last step always works. */
 static void end_server(struct server *server)
 {
-    int status;
-    if (server->pid == 0 || server->ended)
-        return;
-    (void)kill(server->pid, server->class->stop_signal);
-    if (proc_wait(server->pid, GENTLE_NS, &status)) {
-        note_end(server, status);
-        return;
-    }
-    (void)kill(server->pid, SIGQUIT);
-    if (!proc_wait(server->pid, FIRM_NS, &status)) {
-        kill_family(server->pid);
-        status = SIGKILL;
-    }
-    note_end(server, status);
+    if (server->pid != 0 && !server->ended)
+        note_end(server, end_family(server, server->pid, server->class->stop_signal));
 }
 
 /* --- starting --- */

@@ -48,8 +48,9 @@ const char *server_package(enum server_kind kind);
 MUST_CHECK bool server_start(struct arena *arena, const struct server_spec *spec,
                              struct server **server, struct err *err);
 
-/* Stops it (fast shutdown, then harder) and removes the folder. Sets *server to NULL. Keeps
- * both with spec.keep. */
+/* Stops it and removes the folder, in 10 s at most: fast shutdown, after 5 s QUIT, after 2 s
+ * more KILL, to the server and all of its family (server/family.h), so that processes that are
+ * stopped or hang go too. Sets *server to NULL. Keeps both with spec.keep. */
 void server_stop(struct server **server);
 
 const char *server_host(const struct server *server); /* "127.0.0.1" */

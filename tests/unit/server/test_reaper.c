@@ -87,7 +87,8 @@ static void own(const struct scene *scene, int how, int tell)
     mkdir(scene->dropped, 0700);
     reaper_add_folder(scene->dropped);
     reaper_drop_folder(scene->dropped);
-    reaper_add_cleanup(scene->mark);
+    if (!reaper_add_cleanup(scene->mark))
+        _exit(6);
     pid_t pid = start_sleeper();
     if (write(tell, &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
         _exit(4);
@@ -185,9 +186,79 @@ static void without_a_reaper_registering_does_nothing(void **state)
     (void)state;
     reaper_add_folder("/tmp");
     reaper_add_process(getpid());
-    reaper_add_cleanup("text");
+    assert_true(reaper_add_cleanup("text"));
     reaper_finish();
     assert_true(exists("/tmp"));
+}
+
+static void a_text_that_is_too_long_is_refused(void **state)
+{
+    (void)state;
+    enum { LONGEST = 16 << 10 };
+    static char text[LONGEST + 2];
+    int status;
+    pid_t owner = fork();
+    if (owner == 0) {
+        struct err err;
+        if (!reaper_start(NULL, &err))
+            _exit(2);
+        memset(text, 'x', LONGEST + 1);
+        bool refused = !reaper_add_cleanup(text);
+        reaper_add_folder(text);
+        text[LONGEST] = '\0';
+        bool taken = reaper_add_cleanup(text);
+        reaper_finish();
+        _exit(refused && taken ? 0 : 5);
+    }
+    assert_int_equal(waitpid(owner, &status, 0), owner);
+    assert_int_equal(status, 0);
+}
+
+/* A shell that waits for what it started: both are told to end, the second by the group, as its
+ * parent is no longer known to be the first. */
+static void own_a_shell(const struct scene *scene, int tell)
+{
+    const char *const argv[] = {"/bin/sh", "-c", "sleep 60 & echo $! > $0; wait", scene->mark,
+                                NULL};
+    const struct proc_spec spec = {.argv = argv, .own_group = true, .fd_in = -1};
+    struct err err;
+    pid_t pid = -1;
+    if (!reaper_start(NULL, &err) || !proc_start(&spec, reaper_add_process, &pid, &err))
+        _exit(2);
+    while (!exists(scene->mark))
+        os_sleep_ns(NS_PER_MS);
+    os_sleep_ns(5 * NS_PER_MS);
+    if (write(tell, &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
+        _exit(4);
+    (void)raise(SIGKILL);
+}
+
+static void a_group_ends_with_its_leader(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct err err;
+    int ends[2], status, sleeper = -1;
+    pid_t shell = -1;
+    make_scene(&scene);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    uint64_t start_ns = os_now_ns();
+    pid_t owner = fork();
+    if (owner == 0)
+        own_a_shell(&scene, ends[1]);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &shell, sizeof(shell)), (ssize_t)sizeof(shell));
+    close(ends[0]);
+    FILE *file = fopen(scene.mark, "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &sleeper), 1);
+    fclose(file);
+    assert_int_equal(waitpid(owner, &status, 0), owner);
+    while (is_alive(shell) || is_alive(sleeper)) {
+        assert_true(os_now_ns() - start_ns < 3 * NS_PER_S); /* no QUIT, no KILL */
+        os_sleep_ns(2 * NS_PER_MS);
+    }
+    assert_true(fs_remove_tree(scene.root, &err));
 }
 
 int main(void)
@@ -198,6 +269,8 @@ int main(void)
         cmocka_unit_test(nothing_is_left_after_a_signal),
         cmocka_unit_test(nothing_is_left_after_a_crash),
         cmocka_unit_test(finishing_cleans_up_what_is_still_registered),
+        cmocka_unit_test(a_text_that_is_too_long_is_refused),
+        cmocka_unit_test(a_group_ends_with_its_leader),
         cmocka_unit_test(the_reaper_is_in_a_group_of_its_own),
     };
     return cmocka_run_group_tests_name("reaper", tests, NULL, NULL);
