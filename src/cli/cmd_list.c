@@ -179,7 +179,8 @@ static void scenario_row(struct list *list, struct table *table,
     table_cell(table, scenario->name);
     table_cell(table, clients_text(list, scenario));
     if (scenario->duration_ns > 0)
-        table_cell(table, arena_printf(arena, "%.3g s", (double)scenario->duration_ns / 1e9));
+        table_cell(table, arena_printf(arena, "%" PRIu32 " + %.3g s", scenario->warmup,
+                                       (double)scenario->duration_ns / 1e9));
     else
         table_cell(table, arena_printf(arena, "%" PRIu32 " + %" PRIu64, scenario->warmup,
                                        scenario->samples));
@@ -194,7 +195,7 @@ static bool list_scenarios(struct list *list, int *exit_code)
     struct table *table = table_create(list->cli->arena);
     table_column(table, NULL, "scenario", TABLE_LEFT, false);
     table_column(table, NULL, "clients", TABLE_RIGHT, false);
-    table_column(table, NULL, "executions", TABLE_RIGHT, false);
+    table_column(table, NULL, "warm-up + timed", TABLE_RIGHT, false);
     table_column(table, NULL, "what it does", TABLE_LEFT, false);
     if (list->json) {
         jsonw_text(&list->writer, "suite", suite.name);

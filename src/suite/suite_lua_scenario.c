@@ -9,6 +9,8 @@ enum maker { MAKER_SCENARIO, MAKER_PING, MAKER_CREATE, MAKER_LOAD, MAKER_COUNT }
 
 enum { DEFAULT_WARMUP = 1, DEFAULT_SAMPLES = 7, DEFAULT_BATCH = 500, SAMPLES_MAX = 1000000000 };
 
+enum { HELP_BYTES = 64 };
+
 /* ---- what all kinds of scenarios have */
 static void add_client(struct suite_spec *spec, uint32_t *clients, uint32_t *count,
                        int64_t number)
@@ -191,6 +193,28 @@ static int finish(struct suite_spec *spec, struct suite_scenario_def *def)
 }
 
 /* ---- scenario { } */
+/* The statement, for a scenario that does not say what it does: on one line, cut when long. */
+static const char *help_of(struct arena *arena, const struct suite_sql *sql)
+{
+    struct text help;
+    const char *at = NULL;
+    for (unsigned i = 0; i < DIALECT_COUNT && !at; i++)
+        at = sql->text[i];
+    text_init(&help, arena, HELP_BYTES + 8);
+    for (; at && *at && help.bytes < HELP_BYTES; at++) {
+        bool blank = (unsigned char)*at <= ' ';
+        if (!blank)
+            text_add_char(&help, *at);
+        else if (help.bytes > 0 && help.at[help.bytes - 1] != ' ')
+            text_add_char(&help, ' ');
+    }
+    while (at && ((unsigned char)*at & 0xc0) == 0x80) /* a character is not cut */
+        text_add_char(&help, *at++);
+    if (at && *at)
+        text_add(&help, "...");
+    return help.bytes > 0 ? help.at : NULL;
+}
+
 static void one_statement(struct suite_spec *spec, struct suite_scenario_def *def)
 {
     struct suite_step *step = suite_step_new(spec, PROG_EXECUTE);
@@ -201,6 +225,8 @@ static void one_statement(struct suite_spec *spec, struct suite_scenario_def *de
         suite_spec_fault(spec, "expected sql = text or steps = { ... }");
         step->kind = PROG_PING;
     }
+    if (!def->s.help)
+        def->s.help = help_of(spec->ld->arena, &step->sql);
     suite_step_statement(spec, step);
     suite_step_expect(spec, &step->expect, &def->s);
     steps[0] = step;
@@ -296,6 +322,9 @@ static int new_create(lua_State *lua)
     struct suite_scenario_def *def = begin(&spec, MAKER_CREATE);
     def->source.table = suite_spec_box(&spec, "2", SUITE_BOX_TABLE);
     def->source.origin = def->source.table ? SUITE_CREATE : SUITE_STEPS;
+    if (def->source.table && !def->s.help)
+        def->s.help =
+            arena_printf(spec.ld->arena, "makes the table %s", def->source.table->table.name);
     def->s.samples = 1;
     return finish(&spec, def);
 }
@@ -340,6 +369,9 @@ static void read_load(struct suite_spec *spec, struct suite_scenario_def *def)
         batch = commit;
     def->source.batch = batch_of(table, (uint64_t)batch);
     def->source.commit = (uint64_t)commit;
+    if (!def->s.help)
+        def->s.help = arena_printf(spec->ld->arena, "loads the table %s: %llu rows",
+                                   table->name, (unsigned long long)table->rows);
     def->s.rows_loaded = table->rows;
     def->s.rows_per_commit = def->source.commit;
     def->s.rows_per_statement = def->source.batch;

@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+/* With "SELECT '" before it the next character is the 64th byte. */
+#define LONG_TEXT "0123456789012345678901234567890123456789012345678901234"
+
 /* ---- parameters */
 static const char params_source[] =
     "local p = params { users = integer { 1000, min = 100, max = 5000, quick = 200, help = 'h' },\n"
@@ -229,6 +232,21 @@ static void faults_name_place_and_remedy(void **state)
     }
 }
 
+static void what_a_scenario_does_is_always_said(void **state)
+{
+    (void)state;
+    struct loaded l = load_ok(
+        "local t = table { 't', rows = 3, column { 'id', 'INT', sequence(1) } }\n"
+        "return suite { 'x', create { 'a', t }, load { 'b', t }, load { 'c', t, help = 'own' },\n"
+        "  scenario { 'd', sql = ' SELECT id\\n  FROM t' },\n"
+        "  scenario { 'e', sql = \"SELECT '" LONG_TEXT "\xc3\xa4\xc3\xa4'\" } }");
+    const char *const helps[] = {"makes the table t", "loads the table t: 3 rows", "own",
+                                 "SELECT id FROM t", "SELECT '" LONG_TEXT "\xc3\xa4..."};
+    for (uint32_t i = 0; i < ARRAY_COUNT(helps); i++)
+        assert_string_equal(l.suite.scenarios[i].help, helps[i]);
+    unload(&l);
+}
+
 /* ---- figures from the generators */
 static void counts_follow_the_generators(void **state)
 {
@@ -361,6 +379,7 @@ int main(void)
         cmocka_unit_test(wrong_overrides_are_usage),
         cmocka_unit_test(faults_name_place_and_remedy),
         cmocka_unit_test(the_deadline_follows_the_duration),
+        cmocka_unit_test(what_a_scenario_does_is_always_said),
         cmocka_unit_test(counts_follow_the_generators),
         cmocka_unit_test(library_is_what_the_manual_says),
         cmocka_unit_test(extend_overrides_and_appends),
