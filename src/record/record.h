@@ -132,7 +132,7 @@ struct rec_floor {
 /* A figure derived from two cells, with what else differs between them. */
 struct rec_relation {
     const char *name, *target;
-    const char *a, *b;   /* "concurrent clients=8 throughput_per_s" */
+    const char *a, *b;   /* "concurrent clients=8 value throughput_per_s" */
     const char *differs; /* NULL: nothing else */
     bool known;          /* false: one side has no result */
     double a_value, b_value, ratio;

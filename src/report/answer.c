@@ -32,38 +32,63 @@ void failure_words(struct text *out, const struct rec_cell *cell)
 }
 
 struct tally {
-    size_t scenarios, failed, measured; /* rows that are no phases */
-    size_t reserved, checks;            /* cells, checks */
+    size_t scenarios, failed, measured, reserved; /* scenarios */
+    size_t cells, checks;                         /* cells with results; checks of all */
     const struct rec_cell *first_failed;
 };
 
-static void count_row(const struct rows *rows, const struct row *row, struct tally *tally)
+/* Of a scenario: all its rows. */
+struct state {
+    bool failed, unmeasured, reserved;
+};
+
+static void look_at_row(const struct rows *rows, const struct row *row, struct tally *tally,
+                        struct state *state)
 {
-    bool failed = false, measured = false;
+    bool measured = false;
     for (size_t t = 0; t < rows->target_count; t++) {
         const struct rec_cell *cell = row->cells[t];
         if (!cell)
             continue;
         if (is(cell->verdict, "failed")) {
-            failed = true;
+            state->failed = true;
             if (!tally->first_failed)
                 tally->first_failed = cell;
         }
-        measured |= cell_has_result(cell) && !is(cell->verdict, "interrupted");
-        tally->reserved += is(cell->verdict, "reserve");
+        bool result = cell_has_result(cell) && !cell_is_interrupted(cell);
+        measured |= result;
+        tally->cells += result;
+        state->reserved |= is(cell->verdict, "reserve");
         tally->checks += cell->check_count;
     }
-    tally->failed += failed;
-    tally->measured += measured;
+    state->unmeasured |= !measured;
+}
+
+static bool is_first_row(const struct rows *rows, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(rows->items[i].scenario, rows->items[index].scenario) == 0)
+            return false;
+    }
+    return true;
 }
 
 static struct tally count_all(const struct rows *rows)
 {
     struct tally tally = {0};
     for (size_t i = 0; i < rows->count; i++) {
-        tally.scenarios += rows->items[i].phase == NULL;
-        if (!rows->items[i].phase)
-            count_row(rows, &rows->items[i], &tally);
+        struct state state = {false, false, false};
+        if (!is_first_row(rows, i))
+            continue;
+        for (size_t k = i; k < rows->count; k++) {
+            const struct row *row = &rows->items[k];
+            if (!row->phase && strcmp(row->scenario, rows->items[i].scenario) == 0)
+                look_at_row(rows, row, &tally, &state);
+        }
+        tally.scenarios++;
+        tally.failed += state.failed;
+        tally.measured += !state.unmeasured;
+        tally.reserved += state.reserved;
     }
     return tally;
 }
@@ -84,7 +109,7 @@ static bool is_point_read(const struct rows *rows, const struct row *row)
     size_t have = 0;
     for (size_t t = 0; t < rows->target_count; t++) {
         double count, affected = 0, ns;
-        if (!row->cells[t])
+        if (!row->cells[t] || cell_is_interrupted(row->cells[t]))
             continue;
         if (!cell_stat(row->cells[t], "rows", "value", &count) || count < 1 || count > 1 ||
             !cell_time(row->cells[t], &ns))
@@ -118,7 +143,7 @@ static void add_times(struct text *out, const struct rows *rows, const struct ro
     for (size_t t = 0; t < rows->target_count; t++) {
         double ns;
         char shown[40];
-        if (!row->cells[t] || !cell_time(row->cells[t], &ns))
+        if (cell_is_interrupted(row->cells[t]) || !cell_time(row->cells[t], &ns))
             continue;
         figure_glued(shown, sizeof(shown), "ns", ns);
         text_addf(out, "%s%s\x1f%s", any ? ", " : "", rows->labels[t], shown);
@@ -133,7 +158,9 @@ static void add_rates(struct text *out, const struct rows *rows)
         for (size_t t = 0; t < rows->target_count && !rows->items[i].phase; t++) {
             double rate;
             char shown[40];
-            if (!cell_stat(rows->items[i].cells[t], "throughput_per_s", "value", &rate))
+            const struct rec_cell *cell = rows->items[i].cells[t];
+            if (cell_is_interrupted(cell) ||
+                !cell_stat(cell, "throughput_per_s", "value", &rate))
                 continue;
             figure_glued(shown, sizeof(shown), "1/s", rate);
             if (!any)
@@ -171,9 +198,11 @@ static void add_valid(struct text *out, const struct rows *rows, const struct ta
 {
     text_addf(out, "%zu scenario%s on ", tally->scenarios, tally->scenarios == 1 ? "" : "s");
     list_names(out, rows->labels, rows->target_count);
+    if (tally->cells != tally->scenarios)
+        text_addf(out, " (%zu cells)", tally->cells);
     text_add(out, tally->checks > 0 ? ": all answers right" : ": no answer was checked");
     if (tally->reserved > 0)
-        text_addf(out, ", %zu figure%s with a warning", tally->reserved,
+        text_addf(out, ", %zu scenario%s with a warning", tally->reserved,
                   tally->reserved == 1 ? "" : "s");
     add_headline(out, rows);
 }
@@ -197,7 +226,8 @@ void part_answer(struct text *out, const struct record *record)
             text_add(out, "; failed: ");
             add_failed(out, &tally);
         } else {
-            text_add(out, tally.checks > 0 ? ": all answers until then right" : "");
+            text_add(out, tally.checks > 0 && tally.cells > 0 ? ": all answers until then right"
+                                                              : "");
             add_headline(out, &rows);
         }
     } else if (is(record->verdict, "invalid")) {

@@ -13,6 +13,20 @@ bool cell_has_result(const struct rec_cell *cell)
     return cell != NULL;
 }
 
+bool cell_is_interrupted(const struct rec_cell *cell)
+{
+    return cell && text_is(cell->verdict, "interrupted");
+}
+
+bool is_null_target(const struct record *record, const char *label)
+{
+    for (size_t i = 0; i < record->target_count; i++) {
+        if (text_is(record->targets[i].label, label))
+            return text_is(record->targets[i].kind, "null");
+    }
+    return false;
+}
+
 bool cell_stat(const struct rec_cell *cell, const char *metric, const char *stat, double *out)
 {
     if (!cell_has_result(cell))
@@ -52,8 +66,10 @@ void figure_print(char *buffer, size_t room, enum unit unit, double ns)
         text_print(buffer, room, "%.1f", value);
     else if (value >= 9.9995)
         text_print(buffer, room, "%.2f", value);
-    else
+    else if (value >= 0.0995 || value < 1e-9)
         text_print(buffer, room, "%.3f", value);
+    else
+        text_print(buffer, room, "%.*f", 1 - (int)floor(log10(value)), value);
 }
 
 void figure_with_unit(char *buffer, size_t room, const char *unit, double value)

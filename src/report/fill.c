@@ -213,7 +213,7 @@ static const struct rec_cell *find_cell(struct arena *arena, const struct record
                       scenario, phase ? "#" : "", phase ? phase : "", target);
         return NULL;
     }
-    if (cell_has_result(cell))
+    if (cell_has_result(cell) && !cell_is_interrupted(cell))
         return cell;
     (void)err_set(err, ERR_CONFIG, "line %zu: %s on %s has no result: %s", marker->line,
                   scenario, target, or_dash(cell->reason));

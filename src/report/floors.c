@@ -31,42 +31,77 @@ static void add_figure(struct pen *pen, struct table *table, const struct rec_fl
     table_cell(table, arena_text(pen->arena, shown));
 }
 
+/* In a run's report the first clause; what weakens it stands in the list of limits. */
+static const char *what_of(struct pen *pen, const struct rec_floor *floor)
+{
+    if (floor->unavailable)
+        return arena_printf(pen->arena, "unavailable: %s", floor->unavailable);
+    const char *what = or_dash(floor->what);
+    const char *semicolon = strstr(what, "; "), *colon = strstr(what, ": ");
+    const char *end = semicolon && (!colon || semicolon < colon) ? semicolon : colon;
+    if (!pen->record || !end)
+        return what;
+    return arena_slice(pen->arena, (struct slice){what, (size_t)(end - what)});
+}
+
+enum { FLOOR_BOTH = 1, FLOOR_WHAT = 2 };
+
 static void add_floor(struct pen *pen, struct table *table, const struct rec_floor *floor,
-                      const struct rec_floor *after, bool both)
+                      const struct rec_floor *after, unsigned show)
 {
     table_row(table);
     table_cell(table, or_dash(floor->name));
     add_figure(pen, table, floor, &floor->p50);
-    if (both)
+    if (show & FLOOR_BOTH)
         add_figure(pen, table, after, after ? &after->p50 : &(struct rec_number){0});
     add_figure(pen, table, floor, &floor->p99);
     add_figure(pen, table, floor, &floor->max);
-    table_cell(table, floor->unavailable
-                          ? arena_printf(pen->arena, "unavailable: %s", floor->unavailable)
-                          : or_dash(floor->what));
+    if (show & FLOOR_WHAT)
+        table_cell(table, what_of(pen, floor));
 }
 
-void part_floors(struct pen *pen, const struct rec_floor *floors, size_t count)
+static bool has_row(const struct rec_floor *floors, size_t count, size_t index)
 {
-    bool both = false;
-    for (size_t i = 0; i < count; i++)
-        both |= is_after(&floors[i]);
+    return !is_after(&floors[index]) || !other_side(floors, count, &floors[index]);
+}
+
+static struct table *floor_table(struct pen *pen, const struct rec_floor *floors, size_t count,
+                                 unsigned show)
+{
     struct table *table = table_create(pen->arena);
     table_column(table, NULL, "floor", TABLE_LEFT, false);
     table_column(table, NULL, "p50", TABLE_RIGHT, false);
-    if (both)
+    if (show & FLOOR_BOTH)
         table_column(table, NULL, "p50 after", TABLE_RIGHT, false);
     table_column(table, NULL, "p99", TABLE_RIGHT, false);
     table_column(table, NULL, "max", TABLE_RIGHT, false);
-    table_column(table, NULL, "of what", TABLE_LEFT, false);
+    if (show & FLOOR_WHAT)
+        table_column(table, NULL, "of what", TABLE_LEFT, false);
     for (size_t i = 0; i < count; i++) {
         const struct rec_floor *other = other_side(floors, count, &floors[i]);
-        bool after = is_after(&floors[i]);
-        if (after && other)
-            continue;
-        add_floor(pen, table, &floors[i], after ? &floors[i] : other, both);
+        if (has_row(floors, count, i))
+            add_floor(pen, table, &floors[i], is_after(&floors[i]) ? &floors[i] : other, show);
     }
-    pen_table(pen, table);
+    return table;
+}
+
+/* What was done stands in the last column, or below where that is too narrow. */
+void part_floors(struct pen *pen, const struct rec_floor *floors, size_t count)
+{
+    unsigned show = FLOOR_WHAT;
+    for (size_t i = 0; i < count; i++)
+        show |= is_after(&floors[i]) ? FLOOR_BOTH : 0;
+    const struct table *table = floor_table(pen, floors, count, show);
+    if (pen->markdown || pen_columns_wide(pen, table) <= pen->width) {
+        pen_table(pen, table);
+        return;
+    }
+    pen_table(pen, floor_table(pen, floors, count, show & ~(unsigned)FLOOR_WHAT));
+    for (size_t i = 0; i < count; i++) {
+        if (has_row(floors, count, i))
+            pen_item(pen, arena_printf(pen->arena, "%s: %s", or_dash(floors[i].name),
+                                       what_of(pen, &floors[i])));
+    }
 }
 
 /* ---- commits beside the floor of fsync ---- */
@@ -96,6 +131,8 @@ static bool commit_time(const struct row *row, bool has_phases, size_t target, d
 {
     const struct rec_cell *cell = row->cells[target];
     double affected, rate;
+    if (cell_is_interrupted(cell))
+        return false;
     if (row->phase)
         return strcmp(row->phase, "commit") == 0 && cell_time(cell, ns);
     if (row->per_commit == 1 && cell_stat(cell, "rows_per_s", "value", &rate) && rate > 0) {

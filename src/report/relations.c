@@ -15,7 +15,7 @@ static const char *figures_of(struct pen *pen, const struct rec_relation *relati
         return "";
     figure_glued(a, sizeof(a), relation->unit, relation->a_value);
     figure_glued(b, sizeof(b), relation->unit, relation->b_value);
-    return arena_printf(pen->arena, "%s : %s", a, b);
+    return arena_printf(pen->arena, "%s%c:%c%s", a, GLUE, GLUE, b);
 }
 
 static const char *ratio_of(struct pen *pen, const struct rec_relation *relation)
@@ -103,10 +103,99 @@ static struct table *ratios(struct pen *pen, const struct rows *rows, size_t fro
     return make(pen, &(struct slots){rows->labels, from, to, false});
 }
 
+/* One side, as the record names it: "NAME [PHASE] [clients=N] STAT METRIC". */
+struct side {
+    struct slice of, clients, stat, metric;
+};
+
+static struct slice last_word(struct slice *text)
+{
+    size_t at = text->bytes;
+    while (at > 0 && text->at[at - 1] != ' ')
+        at--;
+    struct slice word = slice_skip(*text, at);
+    text->bytes = at > 0 ? at - 1 : 0;
+    return word;
+}
+
+static struct side take_apart(const char *text)
+{
+    struct side side = {.of = slice_of(text)};
+    side.metric = last_word(&side.of);
+    side.stat = last_word(&side.of);
+    struct slice rest = side.of, word = last_word(&rest);
+    if (slice_starts(word, "clients=")) {
+        side.clients = slice_skip(word, strlen("clients="));
+        side.of = rest;
+    }
+    return side;
+}
+
+/* "median service time"; false when the record says something else. */
+static bool add_metric(struct text *line, const struct side *side)
+{
+    static const struct {
+        const char *metric, *stat, *words;
+    } known[] = {
+        {"service_ns",       "p50",   "median service time"  },
+        {"service_ns",       "mean",  "mean service time"    },
+        {"service_ns",       "min",   "shortest service time"},
+        {"service_ns",       "max",   "longest service time" },
+        {"throughput_per_s", "value", "throughput"           },
+        {"rows_per_s",       "value", "rows a second"        },
+        {"ns_per_row",       "value", "time a row"           },
+        {"wall_ns",          "value", "wall time"            },
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(known); i++) {
+        if (slice_is(side->metric, known[i].metric) && slice_is(side->stat, known[i].stat)) {
+            text_add(line, known[i].words);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_clients(struct text *line, const struct side *side)
+{
+    if (side->clients.bytes == 0)
+        return;
+    text_add(line, "with ");
+    text_add_slice(line, side->clients);
+    text_add(line, slice_is(side->clients, "1") ? " client" : " clients");
+}
+
+static void add_side(struct text *line, const char *text)
+{
+    struct side side = take_apart(text);
+    if (side.of.bytes == 0 || !add_metric(line, &side)) {
+        text_add(line, text);
+        return;
+    }
+    text_add(line, " of ");
+    text_add_slice(line, side.of);
+    if (side.clients.bytes > 0)
+        text_add_char(line, ' ');
+    add_clients(line, &side);
+}
+
+/* Two cells of one scenario, which differ in the number of clients alone. */
+static bool differ_in_clients(const struct side *a, const struct side *b)
+{
+    return a->clients.bytes > 0 && b->clients.bytes > 0 && slice_equal(a->of, b->of) &&
+           slice_equal(a->stat, b->stat) && slice_equal(a->metric, b->metric);
+}
+
 static void add_sides(struct text *line, const struct rec_relation *relation)
 {
-    text_addf(line, "%s = %s : %s", or_dash(relation->name), or_dash(relation->a),
-              or_dash(relation->b));
+    const char *a = or_dash(relation->a), *b = or_dash(relation->b);
+    struct side left = take_apart(a), right = take_apart(b);
+    text_addf(line, "%s = ", or_dash(relation->name));
+    add_side(line, a);
+    text_add(line, " : ");
+    if (differ_in_clients(&left, &right))
+        add_clients(line, &right);
+    else
+        add_side(line, b);
 }
 
 static void add_unknown(struct pen *pen, struct text *line, const char *name)
@@ -135,7 +224,7 @@ static void show_details(struct pen *pen, const struct rows *rows, bool figures)
             const struct rec_relation *one = find(record, relation->name, rows->labels[t]);
             if (!one || !one->known)
                 continue;
-            text_addf(&line, "%s%s %s", any ? ", " : ": ", rows->labels[t],
+            text_addf(&line, "%s%s%c%s", any ? ", " : ": ", rows->labels[t], GLUE,
                       figures_of(pen, one));
             any = true;
         }

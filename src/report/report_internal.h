@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct rows;
 
@@ -92,8 +93,19 @@ static inline const char *or_dash(const char *text)
 
 size_t text_columns(const char *text); /* code points */
 
+static inline bool text_is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+/* Is this the target that does nothing, whose figures are the stand's own? */
+bool is_null_target(const struct record *record, const char *label);
+
 /* Does the cell have figures that are results? */
 bool cell_has_result(const struct rec_cell *cell);
+
+/* Was it stopped on the way? What was measured until then is no result of the whole. */
+bool cell_is_interrupted(const struct rec_cell *cell);
 
 /* Service time: the median, of fewer than 3 executions the mean. */
 bool cell_time(const struct rec_cell *cell, double *ns);
@@ -102,7 +114,8 @@ bool cell_stat(const struct rec_cell *cell, const char *metric, const char *stat
 /* Rows that one execution affects on average; the metric counts those of all executions. */
 bool cell_affected(const struct rec_cell *cell, double *rows);
 
-/* Four significant digits, no unit: "3.120" "45.20" "1,210". */
+/* Four significant digits, no unit: "3.120" "45.20" "1,210"; two of what is small in its unit:
+ * "0.00057". */
 void figure_print(char *buffer, size_t room, enum unit unit, double ns);
 
 /* A figure with the unit it deserves: "12.3 ms", "13,116/s", "9.2 MiB", "0.93 cores". */

@@ -56,22 +56,34 @@ static void add_version(struct text *line, const char *version)
     text_add_slice(line, (struct slice){version, bytes});
 }
 
+/* "; commits wait for fsync on ext4 (fsync=on, synchronous_commit=on)" */
+static void add_durability(struct text *line, const struct rec_target *target)
+{
+    if (target->tier && is(target->tier, "none") && target->tier_why) {
+        text_addf(line, "; %s", target->tier_why);
+        return;
+    }
+    if (target->tier)
+        text_addf(line, "; commits wait for %s", target->tier);
+    if (target->data_folder_filesystem)
+        text_addf(line, "%s on %s", target->tier ? "" : "; data",
+                  target->data_folder_filesystem);
+    if (target->tier_why && target->tier_why[0])
+        text_addf(line, " (%s)", target->tier_why);
+}
+
 static void show_target(struct pen *pen, const struct rec_target *target)
 {
     struct text line = new_text(pen);
-    add_version(&line, or_dash(target->server_version ? target->server_version : target->kind));
-    if (target->client_version && target->client_version[0])
+    bool has_version = target->server_version && target->server_version[0];
+    add_version(&line, or_dash(has_version ? target->server_version : target->kind));
+    if (has_version && target->client_version && target->client_version[0])
         text_addf(&line, ", %s", target->client_version);
     if (target->address)
         text_addf(&line, ", %s", target->address);
     add_duration(&line, "made in", &target->init_ns);
     add_duration(&line, "started in", &target->startup_ns);
-    if (target->tier)
-        text_addf(&line, "; commits wait for %s", target->tier);
-    if (target->tier_why && target->tier_why[0])
-        text_addf(&line, " (%s)", target->tier_why);
-    if (target->data_folder_filesystem)
-        text_addf(&line, " on %s", target->data_folder_filesystem);
+    add_durability(&line, target);
     if (target->debug_build)
         text_add(&line, "; DEBUG BUILD");
     if (target->kept)
@@ -283,7 +295,7 @@ static void add_where(struct pen *pen, struct text *line, const struct group *gr
 {
     size_t targets = group->target_count <= pen->record->target_count ? group->target_count : 0;
     if (group->cells > 1)
-        text_addf(line, "%zu figures: ", group->cells);
+        text_addf(line, "%zu cells: ", group->cells);
     if (group->scenario_count > GROUP_NAMES) {
         for (size_t i = 0; i < GROUP_NAMES; i++)
             text_addf(line, "%s, ", group->scenarios[i]);
@@ -296,7 +308,7 @@ static void add_where(struct pen *pen, struct text *line, const struct group *gr
         text_add(line, "all targets");
     else
         list_names(line, group->targets, targets);
-    text_add(line, ": ");
+    text_add(line, group->cells > 1 ? "; the first: " : ": ");
 }
 
 static void show_guard(struct pen *pen, const struct rec_guard *guard, struct group *group)

@@ -1,36 +1,9 @@
-#include "report/report_internal.h"
+#include "report/tables_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What a table may show of each target, beside the first figure. */
-enum {
-    SHOW_RATE = 1,
-    SHOW_TIME = 2,
-    SHOW_P95 = 4,
-    SHOW_P99 = 8,
-    SHOW_MAX = 16,
-    SHOW_CORES = 32,
-    SHOW_TOTAL = 64,
-    SHOW_SERIAL = 128, /* executions a second, one after the other */
-};
-
-enum { NAME_COLUMNS = 16 }; /* names may be cut to so many */
-
-struct view {
-    struct pen *pen;
-    const struct rows *rows;
-    enum row_kind kind;
-    unsigned known;      /* SHOW_ bits of which there is any figure */
-    size_t from, to;     /* targets */
-    enum unit unit;      /* of a table of loads: one for all rows */
-    bool marked;         /* some figure has a mark behind it */
-    bool stopped, unfit; /* which */
-    unsigned shown;      /* SHOW_ bits of the table */
-    const char **notes;  /* reasons of cells that are not applicable */
-    size_t note_count, note_room;
-    size_t longest_name;
-};
+enum { NAME_COLUMNS = 28 }; /* longer names may be cut to so many */
 
 struct column {
     unsigned bit;
@@ -69,11 +42,6 @@ static const unsigned *sets_of(enum row_kind kind)
     return kind == ROW_TIME ? time_sets : kind == ROW_LOAD ? load_sets : client_sets;
 }
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
 /* ---- one figure ---- */
 
 /* The rate of a load is its rows. */
@@ -104,9 +72,9 @@ static bool figure_of(const struct view *view, const struct column *column,
 
 static const char *mark_of(const struct view *view, const struct rec_cell *cell)
 {
-    if (is(cell->verdict, "interrupted"))
+    if (cell_is_interrupted(cell))
         return "~";
-    if (is(cell->verdict, "invalid"))
+    if (text_is(cell->verdict, "invalid"))
         return "!";
     return view->marked ? " " : "";
 }
@@ -152,37 +120,41 @@ static size_t note_of(struct view *view, const char *reason)
     return view->note_count;
 }
 
-/* What stands in place of figures; NULL: figures do. */
+/* What stands in place of figures; NULL: figures do. The rows of a load that did not end are
+ * not known, nor what the rest would have taken. */
 static const char *instead(struct view *view, const struct rec_cell *cell)
 {
     double ns;
     if (!cell)
         return "";
-    if (is(cell->verdict, "failed"))
+    if (text_is(cell->verdict, "failed"))
         return "FAILED";
-    if (is(cell->verdict, "not-applicable"))
+    if (text_is(cell->verdict, "not-applicable"))
         return arena_printf(view->pen->arena, "n/a [%zu]",
                             note_of(view, or_dash(cell->reason)));
-    if (is(cell->verdict, "not-run"))
+    if (text_is(cell->verdict, "not-run"))
         return "not run";
-    if (is(cell->verdict, "interrupted") && !cell_time(cell, &ns))
-        return "stopped";
+    if (cell_is_interrupted(cell) && (view->kind == ROW_LOAD || !cell_time(cell, &ns)))
+        return "interrupted";
     return NULL;
 }
 
 /* ---- rows ---- */
 
 /* The unit in which the shortest time of the row is at least 1; a table of loads has one unit.
- */
+ * The null target does not choose it as long as others have a time. */
 static enum unit unit_of(const struct view *view, const struct row *row)
 {
-    double least = (double)INFINITY, ns;
+    double least = (double)INFINITY, least_null = (double)INFINITY, ns;
     if (view->kind == ROW_LOAD)
         return view->unit;
     for (size_t t = 0; t < view->rows->target_count; t++) {
-        if (cell_time(row->cells[t], &ns) && ns < least)
-            least = ns;
+        double *side =
+            is_null_target(view->pen->record, view->rows->labels[t]) ? &least_null : &least;
+        if (cell_time(row->cells[t], &ns) && ns < *side)
+            *side = ns;
     }
+    least = least < 0x1p63 ? least : least_null;
     return least < 0x1p63 ? unit_pick((uint64_t)least) : UNIT_NS;
 }
 
@@ -311,23 +283,19 @@ static struct table *side_by_side(struct view *view, unsigned set)
                  false);
     if (per_commit)
         table_column(table, NULL, "/commit", TABLE_RIGHT, false);
-    if (view->kind == ROW_TIME)
+    if (view->kind != ROW_LOAD)
         table_column(table, NULL, "", TABLE_LEFT, false);
     for (size_t t = view->from; t < view->to; t++)
         add_columns(view, table, view->rows->labels[t], set);
-    if (view->kind == ROW_CLIENTS)
-        table_column(table, NULL, "", TABLE_LEFT, false);
     for (size_t i = 0; i < view->rows->count; i++) {
         const struct row *row = &view->rows->items[i];
         if (row->kind != view->kind)
             continue;
         add_row_head(view, table, row, per_commit);
-        if (view->kind == ROW_TIME)
+        if (view->kind != ROW_LOAD)
             table_cell(table, unit_cell(view, row));
         for (size_t t = view->from; t < view->to; t++)
             add_figures(view, table, row, t, set);
-        if (view->kind == ROW_CLIENTS)
-            table_cell(table, unit_cell(view, row));
     }
     return table;
 }
@@ -339,8 +307,8 @@ static struct table *stacked(struct view *view, unsigned set)
     table_column(table, NULL, "scenario", TABLE_LEFT, false);
     table_column(table, NULL, "clients", TABLE_RIGHT, false);
     table_column(table, NULL, "target", TABLE_LEFT, false);
-    add_columns(view, table, NULL, set);
     table_column(table, NULL, "", TABLE_LEFT, false);
+    add_columns(view, table, NULL, set);
     for (size_t i = 0; i < view->rows->count; i++) {
         const struct row *row = &view->rows->items[i];
         bool first = true;
@@ -351,8 +319,8 @@ static struct table *stacked(struct view *view, unsigned set)
             table_cell(table, first ? label_of(view, row) : "");
             table_cell(table, first && !row->phase ? whole(view, row->clients) : "");
             table_cell(table, view->rows->labels[t]);
-            add_figures(view, table, row, t, set);
             table_cell(table, unit_cell(view, row));
+            add_figures(view, table, row, t, set);
             first = false;
         }
     }
@@ -372,6 +340,8 @@ static size_t columns_wide(const struct view *view, const struct table *table)
 static void survey_cell(struct view *view, const struct rec_cell *cell, double *least)
 {
     double ns;
+    if (!cell || instead(view, cell))
+        return;
     for (size_t c = 0; c < ARRAY_COUNT(columns); c++) {
         if (figure_of(view, &columns[c], cell, &ns))
             view->known |= columns[c].bit;
@@ -380,13 +350,13 @@ static void survey_cell(struct view *view, const struct rec_cell *cell, double *
         *least = ns;
     if (!cell_time(cell, &ns))
         return;
-    view->stopped |= is(cell->verdict, "interrupted");
-    view->unfit |= is(cell->verdict, "invalid");
+    view->stopped |= cell_is_interrupted(cell);
+    view->unfit |= text_is(cell->verdict, "invalid");
 }
 
 static void survey(struct view *view)
 {
-    double least = (double)INFINITY;
+    double least = (double)INFINITY, least_null = (double)INFINITY;
     for (size_t i = 0; i < view->rows->count; i++) {
         const struct row *row = &view->rows->items[i];
         if (row->kind != view->kind)
@@ -394,15 +364,18 @@ static void survey(struct view *view)
         size_t name = text_columns(label_of(view, row));
         view->longest_name = name > view->longest_name ? name : view->longest_name;
         for (size_t t = 0; t < view->rows->target_count; t++)
-            survey_cell(view, row->cells[t], &least);
+            survey_cell(view, row->cells[t],
+                        is_null_target(view->pen->record, view->rows->labels[t]) ? &least_null
+                                                                                 : &least);
     }
+    least = least < 0x1p63 ? least : least_null;
     view->marked = view->stopped || view->unfit;
     view->unit = least < 0x1p63 ? unit_pick((uint64_t)least) : UNIT_MS;
 }
 
 static unsigned width_of(const struct view *view)
 {
-    return view->pen->markdown ? 100 : view->pen->width;
+    return view->pen->markdown ? 112 : view->pen->width;
 }
 
 static unsigned mask_of(const struct view *view, unsigned set)
@@ -469,52 +442,6 @@ static void show_chunks(struct view *view)
     }
 }
 
-/* ---- around a table ---- */
-
-static void add_note(struct view *view, const char *lead, const char *text)
-{
-    if (view->pen->markdown)
-        text_add_char(&view->pen->plain, '\n');
-    pen_wrap(view->pen, view->pen->markdown ? "" : lead, text);
-}
-
-/* Where times start and end, in the words of the cells. */
-static void add_timing(struct view *view)
-{
-    const char *told[4];
-    size_t count = 0;
-    for (size_t i = 0; i < view->rows->count && count < ARRAY_COUNT(told); i++) {
-        const struct row *row = &view->rows->items[i];
-        for (size_t t = 0; row->kind == view->kind && t < view->rows->target_count; t++) {
-            const char *timing = row->cells[t] ? row->cells[t]->timing : NULL;
-            bool known = !timing;
-            for (size_t k = 0; k < count; k++)
-                known |= is(timing, told[k]);
-            if (known || count == ARRAY_COUNT(told))
-                continue;
-            told[count++] = timing;
-            add_note(view, "  ", arena_printf(view->pen->arena, "Timed: %s.", timing));
-        }
-    }
-}
-
-static void add_notes(struct view *view)
-{
-    for (size_t i = 0; i < view->note_count; i++) {
-        const char *lead = arena_printf(view->pen->arena, "  [%zu] ", i + 1);
-        const char *text = view->pen->markdown ? arena_printf(view->pen->arena, "[%zu] %s",
-                                                              i + 1, view->notes[i])
-                                               : view->notes[i];
-        add_note(view, lead, text);
-    }
-    if (view->shown & SHOW_CORES)
-        add_note(view, "  ", "cores: of the client + of the server");
-    if (view->stopped)
-        add_note(view, "  ", "~ interrupted: what was measured until then");
-    if (view->unfit)
-        add_note(view, "  ", "! not valid: the warnings say why");
-}
-
 static bool has_rows(const struct rows *rows, enum row_kind kind)
 {
     for (size_t i = 0; i < rows->count; i++) {
@@ -524,37 +451,8 @@ static bool has_rows(const struct rows *rows, enum row_kind kind)
     return false;
 }
 
-static const char *tier_of(const struct record *record, const char *label)
-{
-    for (size_t i = 0; i < record->target_count; i++) {
-        if (is(record->targets[i].label, label))
-            return or_dash(record->targets[i].tier);
-    }
-    return "-";
-}
-
-/* What a commit waits for stands over every table: figures of unequal tiers do not compare. */
-static void add_tiers(struct pen *pen, const struct rows *rows)
-{
-    struct text line;
-    bool equal = true;
-    text_init(&line, pen->arena, 4096);
-    for (size_t t = 1; t < rows->target_count; t++)
-        equal &=
-            is(tier_of(pen->record, rows->labels[t]), tier_of(pen->record, rows->labels[0]));
-    text_add(&line, "commits wait for ");
-    for (size_t t = 0; t < rows->target_count && !equal; t++)
-        text_addf(&line, "%s%s %s", t > 0 ? ", " : "", rows->labels[t],
-                  tier_of(pen->record, rows->labels[t]));
-    if (equal && rows->target_count > 0)
-        text_addf(&line, "%s%s", tier_of(pen->record, rows->labels[0]),
-                  rows->target_count > 1 ? " (all targets)" : "");
-    pen_wrap(pen, pen->markdown ? "" : "  ", line.at);
-    if (pen->markdown)
-        text_add_char(&pen->plain, '\n');
-}
-
-static void show_kind(struct pen *pen, const struct rows *rows, enum row_kind kind)
+static void show_kind(struct pen *pen, const struct rows *rows, enum row_kind kind,
+                      struct timings *told)
 {
     static const char *const titles[] = {
         "Time of one execution (median; the mean of fewer than 3)", "Loads",
@@ -563,22 +461,23 @@ static void show_kind(struct pen *pen, const struct rows *rows, enum row_kind ki
         return;
     struct view view = {.pen = pen, .rows = rows, .kind = kind, .to = rows->target_count};
     pen_heading(pen, titles[kind]);
-    add_tiers(pen, rows);
+    around_tiers(pen, rows);
     survey(&view);
     if (kind != ROW_CLIENTS || richest(&view, rows->target_count) != 0)
         show_chunks(&view);
     else
         show_stacked(&view);
-    add_notes(&view);
-    add_timing(&view);
+    around_notes(&view);
+    around_timing(&view, told);
 }
 
 void part_tables(struct pen *pen)
 {
     struct rows rows;
+    struct timings told = {.count = 0};
     rows_build(pen->arena, pen->record, &rows);
-    show_kind(pen, &rows, ROW_LOAD);
-    show_kind(pen, &rows, ROW_TIME);
+    show_kind(pen, &rows, ROW_LOAD, &told);
+    show_kind(pen, &rows, ROW_TIME, &told);
     part_commits(pen, &rows);
-    show_kind(pen, &rows, ROW_CLIENTS);
+    show_kind(pen, &rows, ROW_CLIENTS, &told);
 }

@@ -129,27 +129,129 @@ static void a_failed_cell_shows_no_figure(void **state)
     assert_non_null(strstr(bad, "61.70"));
 }
 
+/* The rate of a load that was stopped says nothing of the whole. */
+static void an_interrupted_load_shows_no_figure(void **state)
+{
+    (void)state;
+    const char *good = line_of(terminal(sample_record(arena), 100, false).at, "load_orders");
+    struct text out = terminal(sample_interrupted_record(arena), 100, false);
+    const char *bad = line_of(out.at, "load_orders");
+    assert_non_null(strstr(good, "112,345"));
+    assert_null(strstr(bad, "112,345"));
+    assert_null(strstr(bad, "445.1"));
+    assert_non_null(strstr(bad, "171,234"));
+    assert_non_null(strstr(bad, "interrupted"));
+    struct record *record = sample_record(arena);
+    for (size_t i = 0; i < record->cell_count; i++)
+        record->cells[i].verdict = "interrupted";
+    record->verdict = "interrupted";
+    assert_string_equal(answer(record), "shop INTERRUPTED after 0 of 13 scenarios");
+}
+
+/* The null target takes nanoseconds for what others take milliseconds for. */
+static void the_null_target_does_not_choose_the_unit(void **state)
+{
+    (void)state;
+    struct record *record = sample_record(arena);
+    record->targets[0].kind = "null";
+    struct rec_cell *cell = sample_find(record, "scan_users", "sqlite");
+    cell->metric_count = 0;
+    sample_service(arena, cell, 7, 57);
+    struct text out = terminal(record, 100, false);
+    const char *line = line_of(out.at, "scan_users");
+    assert_non_null(strstr(line, " ms "));
+    assert_non_null(strstr(line, "0.000057"));
+    assert_non_null(strstr(line, "4.568"));
+    assert_non_null(strstr(out.at, "commits wait for fsync (all but null)"));
+    record->targets[0].label = "postgres";
+    record->targets[1].label = "sqlite"; /* the same cells, now of a real target */
+    assert_non_null(strstr(line_of(terminal(record, 100, false).at, "scan_users"), " ns "));
+}
+
+static void names_are_whole_where_there_is_room(void **state)
+{
+    (void)state;
+    for (unsigned width = 80; width < 200; width += 20) {
+        struct text out = terminal(sample_record(arena), width, false);
+        (void)line_of(out.at, "correlated_exists20_indexed");
+        assert_null(strchr(out.at, '~'));
+    }
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, what)) != NULL; text++)
+        count++;
+    return count;
+}
+
+static void where_times_begin_and_end_is_said_once(void **state)
+{
+    (void)state;
+    struct record *record = sample_record(arena);
+    assert_int_equal(count_of(terminal(record, 80, false).at, "from submit to"), 1);
+    for (size_t i = 0; i < record->cell_count; i++) {
+        if (record->cells[i].phase)
+            record->cells[i].timing = "from its submission";
+    }
+    const char *report = terminal(record, 80, false).at;
+    assert_int_equal(count_of(report, "  Timed: from submit to"), 1);
+    assert_int_equal(count_of(report, "  Phases are timed: from its submission."), 1);
+}
+
+/* What stands beside a relation's name. */
+static const char *sides(const char *a, const char *b)
+{
+    struct record *record = sample_record(arena);
+    for (size_t i = 0; i < record->relation_count; i++) {
+        record->relations[i].a = a;
+        record->relations[i].b = b;
+    }
+    struct text out = terminal(record, 400, false);
+    const char *at = strstr(out.at, "  - 8 clients against 1 = ");
+    assert_non_null(at);
+    at += strlen("  - 8 clients against 1 = ");
+    return arena_slice(arena, (struct slice){at, strcspn(at, "\n")});
+}
+
+static void relations_are_told_in_words(void **state)
+{
+    (void)state;
+    assert_string_equal(sides("insert200 value wall_ns", "transaction200 value wall_ns"),
+                        "wall time of insert200 : wall time of transaction200");
+    assert_string_equal(sides("c clients=8 value throughput_per_s",
+                              "c clients=1 value throughput_per_s"),
+                        "throughput of c with 8 clients : with 1 client");
+    assert_string_equal(sides("c clients=8 mean service_ns", "d clients=1 p50 service_ns"),
+                        "mean service time of c with 8 clients : median service time of d "
+                        "with 1 client");
+    assert_string_equal(sides("t commit p50 service_ns", "some words"),
+                        "median service time of t commit : some words");
+    assert_string_equal(sides("p50 service_ns", ""), "p50 service_ns : -");
+}
+
 static void the_first_line_is_the_answer(void **state)
 {
     (void)state;
     struct record *record = sample_record(arena);
     assert_string_equal(
         answer(record),
-        "shop: 15 scenarios on sqlite, postgres and mariadb: all answers right, 9 "
-        "figures with a warning; one-row read id_point: sqlite 3.12 us, postgres "
+        "shop: 13 scenarios on sqlite, postgres and mariadb (44 cells): all answers right, 3 "
+        "scenarios with a warning; one-row read id_point: sqlite 3.12 us, postgres "
         "45.2 us, mariadb 61.7 us");
     record->quick = true;
-    assert_memory_equal(answer(record), "shop (quick): 15 ", 17);
+    assert_memory_equal(answer(record), "shop (quick): 13 ", 17);
     assert_string_equal(answer(sample_failed_record(arena)),
-                        "shop FAILED: 2 of 15 scenarios; first: id_point on postgres: rows "
+                        "shop FAILED: 2 of 13 scenarios; first: id_point on postgres: rows "
                         "expected 1, found 2");
     record = sample_failed_record(arena);
     sample_find(record, "id_point", "postgres")->verdict = "valid";
     assert_string_equal(answer(record),
-                        "shop FAILED: 1 of 15 scenarios: insert_single on mariadb: "
+                        "shop FAILED: 1 of 13 scenarios: insert_single on mariadb: "
                         "Duplicate entry '1' for key 'PRIMARY' (SQLSTATE 23000)");
     assert_memory_equal(answer(sample_interrupted_record(arena)),
-                        "shop INTERRUPTED after 11 of 15 scenarios: all answers until then",
+                        "shop INTERRUPTED after 11 of 13 scenarios: all answers until then",
                         65);
     record = sample_record(arena);
     record->verdict = "invalid";
@@ -236,6 +338,11 @@ int main(void)
         cmocka_unit_test(every_width_is_kept),
         cmocka_unit_test(many_targets_come_in_several_tables),
         cmocka_unit_test(a_failed_cell_shows_no_figure),
+        cmocka_unit_test(an_interrupted_load_shows_no_figure),
+        cmocka_unit_test(the_null_target_does_not_choose_the_unit),
+        cmocka_unit_test(names_are_whole_where_there_is_room),
+        cmocka_unit_test(where_times_begin_and_end_is_said_once),
+        cmocka_unit_test(relations_are_told_in_words),
         cmocka_unit_test(the_first_line_is_the_answer),
         cmocka_unit_test(a_target_that_is_missing_is_named_at_once),
         cmocka_unit_test(nothing_checked_is_not_called_right),
