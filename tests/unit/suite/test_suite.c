@@ -3,8 +3,8 @@
 
 #include <unistd.h>
 
-/* With "SELECT '" before it the next character is the 64th byte. */
-#define LONG_TEXT "0123456789012345678901234567890123456789012345678901234"
+/* The next character is the 64th byte. */
+#define LONG_SQL "SELECT '0123456789012345678901234567890123456789012345678901234"
 
 /* ---- parameters */
 static const char params_source[] =
@@ -239,9 +239,10 @@ static void what_a_scenario_does_is_always_said(void **state)
         "local t = table { 't', rows = 3, column { 'id', 'INT', sequence(1) } }\n"
         "return suite { 'x', create { 'a', t }, load { 'b', t }, load { 'c', t, help = 'own' },\n"
         "  scenario { 'd', sql = ' SELECT id\\n  FROM t' },\n"
-        "  scenario { 'e', sql = \"SELECT '" LONG_TEXT "\xc3\xa4\xc3\xa4'\" } }");
+        "  scenario { 'e', sql = \"" LONG_SQL "\xc3\xa4\xc3\xa4'\" } }");
+    static const char cut[] = LONG_SQL "\xc3\xa4...";
     const char *const helps[] = {"makes the table t", "loads the table t: 3 rows", "own",
-                                 "SELECT id FROM t", "SELECT '" LONG_TEXT "\xc3\xa4..."};
+                                 "SELECT id FROM t", cut};
     for (uint32_t i = 0; i < ARRAY_COUNT(helps); i++)
         assert_string_equal(l.suite.scenarios[i].help, helps[i]);
     unload(&l);
