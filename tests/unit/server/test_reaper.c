@@ -1,3 +1,4 @@
+#include "base/num.h"
 #include "os/fs.h"
 #include "os/now.h"
 #include "os/proc.h"
@@ -238,7 +239,7 @@ static void a_group_ends_with_its_leader(void **state)
     (void)state;
     struct scene scene;
     struct err err;
-    int ends[2], status, sleeper = -1;
+    int ends[2], status;
     pid_t shell = -1;
     make_scene(&scene);
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
@@ -249,12 +250,15 @@ static void a_group_ends_with_its_leader(void **state)
     close(ends[1]);
     assert_int_equal(read(ends[0], &shell, sizeof(shell)), (ssize_t)sizeof(shell));
     close(ends[0]);
+    char text[32] = "";
+    uint64_t sleeper = 0;
     FILE *file = fopen(scene.mark, "re");
     assert_non_null(file);
-    assert_int_equal(fscanf(file, "%d", &sleeper), 1);
+    assert_non_null(fgets(text, sizeof(text), file));
     fclose(file);
+    assert_true(num_u64(slice_trim(slice_of(text)), &sleeper));
     assert_int_equal(waitpid(owner, &status, 0), owner);
-    while (is_alive(shell) || is_alive(sleeper)) {
+    while (is_alive(shell) || is_alive((pid_t)sleeper)) {
         assert_true(os_now_ns() - start_ns < 3 * NS_PER_S); /* no QUIT, no KILL */
         os_sleep_ns(2 * NS_PER_MS);
     }
