@@ -1,10 +1,10 @@
 #include "os/sig.h"
 
 #include "base/defs.h"
+#include "os/now.h"
 
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -12,22 +12,30 @@
  * itself is passed on, so the order of other memory does not matter. */
 static atomic_int pending;
 
-/* Set by the first signal, read by the second; both in the handler. */
-static atomic_bool caught;
+/* When the first signal came; 0: none did. The handler alone uses it, on any thread. */
+static atomic_ullong caught_ns;
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 
-static void note_signal(int number)
+void sig_note(int number, uint64_t now_ns)
 {
-    if (atomic_exchange(&caught, true))
+    unsigned long long first_ns = 0;
+    if (atomic_compare_exchange_strong(&caught_ns, &first_ns, now_ns))
+        sig_request(number);
+    else if (now_ns >= first_ns + SIG_ECHO_NS) /* the handlers may overtake each other */
         _exit(128 + number);
-    sig_request(number);
+}
+
+/* Reading the clock is allowed in a handler (signal-safety(7)). */
+static void catch_signal(int number)
+{
+    sig_note(number, os_now_ns());
 }
 
 void sig_install(void)
 {
     /* Without SA_RESTART: a call that waits returns and its loop sees the request. */
-    struct sigaction action = {.sa_handler = note_signal};
+    struct sigaction action = {.sa_handler = catch_signal};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < ARRAY_COUNT(ending); i++)
         sigaction(ending[i], &action, NULL);
