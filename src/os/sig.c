@@ -17,13 +17,13 @@ static atomic_ullong caught_ns;
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 
-void sig_note(int number, uint64_t now_ns)
+void sig_note(int signal_number, uint64_t now_ns)
 {
     unsigned long long first_ns = 0;
     if (atomic_compare_exchange_strong(&caught_ns, &first_ns, now_ns))
-        sig_request(number);
+        sig_request(signal_number);
     else if (now_ns >= first_ns + SIG_ECHO_NS) /* the handlers may overtake each other */
-        _exit(128 + number);
+        _exit(128 + signal_number);
 }
 
 /* Reading the clock is allowed in a handler (signal-safety(7)). */
