@@ -207,15 +207,27 @@ const char *fs_temp_root(void)
     return root && root[0] == '/' ? root : "/tmp";
 }
 
-bool fs_make_temp(struct arena *arena, const char *prefix, void (*announce)(const char *path),
-                  const char **path, struct err *err)
+/* On failure the name may be somebody else's. */
+static bool make_announced(const char *name, fs_name_fn announce, fs_name_fn withdraw)
+{
+    if (announce)
+        announce(name);
+    if (mkdir(name, 0711) == 0)
+        return true;
+    int sys = errno;
+    if (withdraw)
+        withdraw(name);
+    errno = sys;
+    return false;
+}
+
+bool fs_make_temp(struct arena *arena, const char *prefix, fs_name_fn announce,
+                  fs_name_fn withdraw, const char **path, struct err *err)
 {
     for (int i = 0; i < TEMP_TRIES; i++) {
         const char *name = arena_printf(arena, "%s/%s-%d-%08x", fs_temp_root(), prefix,
                                         (int)getpid(), (unsigned)random_u64());
-        if (announce)
-            announce(name);
-        if (mkdir(name, 0711) == 0) {
+        if (make_announced(name, announce, withdraw)) {
             /* mkdir's mode is cut by the umask; others must be able to pass through. */
             if (chmod(name, 0711) != 0)
                 return err_errno(err, "setting the mode of %s", name);

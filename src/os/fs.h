@@ -36,10 +36,11 @@ const char *fs_temp_root(void);
 
 /* Makes `<root>/<prefix>-<pid>-<random>`, mode 0711, and returns its path in the arena. The
  * name is chosen first and handed to `announce` (may be NULL) before the folder exists, so that
- * a reaper can know it in time. */
-MUST_CHECK bool fs_make_temp(struct arena *arena, const char *prefix,
-                             void (*announce)(const char *path), const char **path,
-                             struct err *err);
+ * a reaper can know it in time. A name that could not be made, which may be somebody else's
+ * folder, is handed to `withdraw` (may be NULL) before another one is tried. */
+typedef void (*fs_name_fn)(const char *path);
+MUST_CHECK bool fs_make_temp(struct arena *arena, const char *prefix, fs_name_fn announce,
+                             fs_name_fn withdraw, const char **path, struct err *err);
 
 bool fs_is_executable(const char *path);
 

@@ -101,11 +101,6 @@ void session_cleanup(const char *text)
 
 /* ---- opening */
 
-static void announce_folder(const char *path)
-{
-    reaper_add_folder(path);
-}
-
 /* SQLite: a private file, one that the user named and that does not exist, or memory. */
 static bool open_embedded(struct session *session, struct err *err)
 {
@@ -114,7 +109,8 @@ static bool open_embedded(struct session *session, struct err *err)
     if (target->dialect != DIALECT_SQLITE || strcmp(target->kind, "null") == 0)
         return true;
     if (!target->path) {
-        if (!fs_make_temp(session->arena, "dbdyno", announce_folder, &session->folder, err))
+        if (!fs_make_temp(session->arena, "dbdyno", reaper_add_folder, reaper_drop_folder,
+                          &session->folder, err))
             return err_wrap(err, "%s", target->label);
         target->path = arena_printf(session->arena, "%s/data.sqlite", session->folder);
         return true;

@@ -138,7 +138,8 @@ static bool check_socket(const char *path, struct err *err)
 static bool make_folders(struct server *server, struct err *err)
 {
     struct arena *arena = server->arena;
-    if (!fs_make_temp(arena, "dbdyno", reaper_add_folder, &server->folder, err))
+    if (!fs_make_temp(arena, "dbdyno", reaper_add_folder, reaper_drop_folder, &server->folder,
+                      err))
         return false;
     server->data = arena_printf(arena, "%s/data", server->folder);
     server->log = arena_printf(arena, "%s/log", server->folder);

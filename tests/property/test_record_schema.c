@@ -74,7 +74,7 @@ static void records_fit_the_schema(void **state)
     const char *folder, *output = NULL;
     const char *argv[16] = {"/usr/bin/python3", "-c", judge,
                             DBDYNO_SOURCE_DIR "/docs/record.schema.json"};
-    assert_true(fs_make_temp(arena, "dbdyno-test", NULL, &folder, &err));
+    assert_true(fs_make_temp(arena, "dbdyno-test", NULL, NULL, &folder, &err));
     for (size_t i = 0; i < ARRAY_COUNT(makers); i++) {
         argv[4 + i] = arena_printf(arena, "%s/%zu.json", folder, i);
         assert_true(record_write(makers[i](arena), argv[4 + i], &err));

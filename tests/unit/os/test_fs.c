@@ -27,7 +27,7 @@ static int make_place(void **state)
     static struct place place;
     struct err err;
     place.arena = arena_create(4096);
-    if (!fs_make_temp(place.arena, "dbdyno-test", note, &place.folder, &err))
+    if (!fs_make_temp(place.arena, "dbdyno-test", note, NULL, &place.folder, &err))
         return -1;
     *state = &place;
     return 0;
@@ -66,6 +66,37 @@ static void temp_folder_is_announced_and_passable(void **state)
     assert_non_null(strstr(place->folder, "/dbdyno-test-"));
     assert_int_equal(stat(place->folder, &info), 0);
     assert_int_equal(info.st_mode & 07777, 0711);
+}
+
+static unsigned withdrawn_count;
+
+/* Somebody else makes the folder in between, the first time. */
+static void note_and_forestall(const char *path)
+{
+    if (withdrawn_count == 0)
+        assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(announced, sizeof(announced), "%s", path);
+}
+
+static void note_withdrawn(const char *path)
+{
+    assert_string_equal(path, announced);
+    assert_int_equal(rmdir(path), 0);
+    errno = 0;
+    withdrawn_count++;
+}
+
+static void a_name_that_is_taken_is_withdrawn(void **state)
+{
+    struct place *place = *state;
+    struct err err;
+    const char *path;
+    withdrawn_count = 0;
+    assert_true(fs_make_temp(place->arena, "dbdyno-test", note_and_forestall, note_withdrawn,
+                             &path, &err));
+    assert_int_equal(withdrawn_count, 1);
+    assert_string_equal(path, announced);
+    assert_int_equal(rmdir(path), 0);
 }
 
 static void what_is_written_is_read(void **state)
@@ -217,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_PLACE(temp_folder_is_announced_and_passable),
+        WITH_PLACE(a_name_that_is_taken_is_withdrawn),
         WITH_PLACE(what_is_written_is_read),
         WITH_PLACE(a_link_stays_a_link),
         WITH_PLACE(limit_is_exact),

@@ -24,7 +24,7 @@ static int make_place(void **state)
     static struct place place;
     struct err err;
     place.arena = arena_create(4096);
-    if (!fs_make_temp(place.arena, "dbdyno-test", NULL, &place.folder, &err))
+    if (!fs_make_temp(place.arena, "dbdyno-test", NULL, NULL, &place.folder, &err))
         return -1;
     place.log = arena_printf(place.arena, "%s/log", place.folder);
     *state = &place;

@@ -187,7 +187,7 @@ static void files_are_written_and_read(void **state)
     const char *folder, *path;
     struct err err = {0};
     struct record *back;
-    assert_true(fs_make_temp(arena, "dbdyno-test", NULL, &folder, &err));
+    assert_true(fs_make_temp(arena, "dbdyno-test", NULL, NULL, &folder, &err));
     path = arena_printf(arena, "%s/r.json", folder);
     assert_true(record_write(sample_record(arena), path, &err));
     assert_true(record_read(arena, path, &back, &err));
