@@ -9,18 +9,25 @@
 
 #define AROUND_END_NS (10 * NS_PER_S)
 
-void around_start(struct around *around, struct runner *runner, const struct cell *cell)
+/* Embedded: the stand itself. A server that we did not start has no pid that we know. */
+static const char *server_variable(struct arena *arena, const struct session *session)
+{
+    if (session->server)
+        return arena_printf(arena, "DBDYNO_SERVER_PID=%d", (int)server_pid(session->server));
+    if (session->target.home == DRV_HOME_EMBEDDED)
+        return arena_printf(arena, "DBDYNO_SERVER_PID=%d", (int)getpid());
+    return "DBDYNO_SERVER_PID=";
+}
+
+void around_start(struct around *around, const struct runner *runner, const struct cell *cell)
 {
     const struct run_options *options = runner->options;
-    const struct server *server = cell->session->server;
-    struct err err;
     if (!options->around || (options->around_scenario &&
                              strcmp(options->around_scenario, cell->scenario->name) != 0))
         return;
-    int pid = server ? (int)server_pid(server) : (int)getpid(); /* embedded: the stand itself */
     const char *const argv[] = {"/bin/sh", "-c", options->around, NULL};
     const char *const env[] = {
-        arena_printf(runner->arena, "DBDYNO_SERVER_PID=%d", pid),
+        server_variable(runner->arena, cell->session),
         arena_printf(runner->arena, "DBDYNO_CLIENT_PID=%d", (int)getpid()),
         arena_printf(runner->arena, "DBDYNO_SCENARIO=%s", cell->scenario->name),
         arena_printf(runner->arena, "DBDYNO_TARGET=%s", cell->session->target.label), NULL};
@@ -29,19 +36,28 @@ void around_start(struct around *around, struct runner *runner, const struct cel
                              .output_path = "/dev/stderr",
                              .own_group = true,
                              .fd_in = -1};
+    struct err err;
     if (!proc_start(&spec, reaper_add_process, &around->pid, &err)) {
         around->pid = 0;
-        runner_show(runner, err.text, NULL);
+        around->fault = arena_text(runner->arena, err.text);
     }
 }
 
-void around_stop(struct around *around)
+void around_stop(struct around *around, const struct runner *runner)
 {
     int status;
+    char how[80];
     if (around->pid == 0)
         return;
-    (void)kill(-around->pid, SIGINT);
-    if (!proc_wait(around->pid, AROUND_END_NS, &status)) {
+    bool early = proc_wait(around->pid, 0, &status);
+    if (early && status != 0) {
+        proc_status_text(status, how, sizeof how);
+        around->fault =
+            arena_printf(runner->arena, "it ended before the measured part: %s", how);
+    }
+    if (!early)
+        (void)kill(-around->pid, SIGINT);
+    if (!early && !proc_wait(around->pid, AROUND_END_NS, &status)) {
         (void)kill(-around->pid, SIGKILL);
         (void)proc_wait(around->pid, AROUND_END_NS, &status);
     }

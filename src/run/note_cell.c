@@ -264,17 +264,10 @@ static struct value hex_value(struct arena *arena, uint64_t number)
 /* Every execution that was asked for has been answered. */
 static void note_executions(struct arena *arena, struct rec_cell *out, const struct cell *cell)
 {
-    uint64_t asked = 0;
-    if (cell->scenario->duration_ns || cell->clients == 0)
-        return;
-    for (uint32_t i = 0; i < cell->program.stage_count; i++) {
-        uint64_t all = cell->program.stages[i].executions;
-        asked += all ? all : cell->scenario->samples * cell->clients;
-    }
     struct rec_check check = {.name = "executions",
-                              .expected = value_int((int64_t)asked),
+                              .expected = value_int((int64_t)cell->asked),
                               .found = value_int((int64_t)cell->executions),
-                              .ok = asked == cell->executions,
+                              .ok = cell->asked == cell->executions,
                               .times = 1};
     add_check(arena, out, &check);
 }
@@ -308,7 +301,7 @@ static void note_checks(struct arena *arena, struct rec_cell *out, const struct 
         note_growth(arena, out, cell);
     for (uint32_t i = 0; i < cell->after_done; i++)
         note_after(arena, out, cell, i);
-    if (cell->total.checks)
+    if (cell->asked && !cell->reason && !cell->failure.failed)
         note_executions(arena, out, cell);
 }
 

@@ -79,6 +79,18 @@ static uint32_t cpus_allowed(void)
     return (uint32_t)CPU_COUNT(&set);
 }
 
+static bool stopped_early(struct runner *runner, struct err *err)
+{
+    if (!runner_stopping(runner))
+        return false;
+    if (runner->signal_number)
+        (void)err_set(err, ERR_CANCELLED, "interrupted before anything was measured");
+    else
+        (void)err_set(err, ERR_DATABASE,
+                      "the run's deadline was over before anything was measured (--deadline)");
+    return true;
+}
+
 static bool open_sessions(struct runner *runner, struct err *err)
 {
     const struct run_options *options = runner->options;
@@ -89,11 +101,10 @@ static bool open_sessions(struct runner *runner, struct err *err)
         runner->shown_ns = 0;
         runner_show(runner, target->home == DRV_HOME_MANAGED ? "starting" : "opening",
                     target->label);
-        if (runner_stopping(runner))
-            return err_set(err, ERR_CANCELLED, "interrupted before anything was measured");
+        if (stopped_early(runner, err))
+            return false;
         if (!session_open(&runner->sessions[i], runner->arena, target, options, most, err)) {
-            if (runner_stopping(runner))
-                return err_set(err, ERR_CANCELLED, "interrupted before anything was measured");
+            (void)stopped_early(runner, err);
             return false;
         }
         runner->session_count++;

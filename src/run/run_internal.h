@@ -144,6 +144,8 @@ struct cell {
     uint32_t clients, threads;
     struct program program;
     const char *verdict, *reason; /* as in the record; NULL while fine */
+    const char *around_fault;
+    uint64_t asked; /* executions of all clients; 0: a duration */
     struct recorder total;
     struct client_failure failure;
     uint64_t wall_ns, client_cpu_ns, busiest_cpu_ns, run_wait_ns, executions;
@@ -191,10 +193,11 @@ bool runner_stopping(struct runner *runner);
 
 /* ---- around.c: a command beside the measured part */
 struct around {
-    pid_t pid; /* 0: none runs */
+    pid_t pid;         /* 0: none runs */
+    const char *fault; /* it could not be started, or ended by itself with a failure */
 };
-void around_start(struct around *around, struct runner *runner, const struct cell *cell);
-void around_stop(struct around *around);
+void around_start(struct around *around, const struct runner *runner, const struct cell *cell);
+void around_stop(struct around *around, const struct runner *runner);
 
 /* ---- note_*.c: results into the record */
 void note_guards(struct runner *runner, const struct cell *cell, struct rec_cell *out);

@@ -7,7 +7,7 @@
 #define LOOK_NS         (10 * NS_PER_MS) /* how often the watch looks */
 #define GRACE_NS        (300 * NS_PER_MS) /* from a stop until running operations are cancelled */
 #define CANCEL_AGAIN_NS (500 * NS_PER_MS)
-#define SEVER_NS        (10 * NS_PER_S) /* from a stop until connections are cut */
+#define SEVER_NS        (5 * NS_PER_S) /* from a stop until connections are cut */
 
 struct stand {
     struct runner *runner;
@@ -110,6 +110,17 @@ static uint64_t executions_of(const struct cell *cell, uint64_t clients)
     return sum;
 }
 
+/* How many executions all clients owe together. */
+static uint64_t asked_of(const struct cell *cell)
+{
+    uint64_t asked = 0;
+    for (uint32_t i = 0; i < cell->program.stage_count && !cell->scenario->duration_ns; i++) {
+        uint64_t all = cell->program.stages[i].executions;
+        asked += all ? all : cell->scenario->samples * cell->clients;
+    }
+    return asked;
+}
+
 static void worker_put_up(struct stand *stand, struct worker *worker, uint32_t first)
 {
     struct cell *cell = stand->cell;
@@ -134,6 +145,7 @@ static void put_up(struct stand *stand)
     struct cell *cell = stand->cell;
     uint32_t next = 0;
     gate_init(&stand->gate);
+    cell->asked = asked_of(cell);
     stand->worker_count = threads_for(stand->runner, cell);
     stand->workers = arena_array(stand->arena, struct worker, stand->worker_count);
     stand->clients = arena_array(stand->arena, struct client, cell->clients);
@@ -198,7 +210,8 @@ static void measure(struct stand *stand)
     cell->usage_ended_ns = os_now_ns();
     if (cell->usage_after.resident_bytes > cell->session->peak_resident_bytes)
         cell->session->peak_resident_bytes = cell->usage_after.resident_bytes;
-    around_stop(&around);
+    around_stop(&around, stand->runner);
+    cell->around_fault = around.fault;
     gate_open(&stand->gate, 2);
     watch(stand);
     gate_open(&stand->gate, 3);
@@ -272,9 +285,11 @@ static void judge(struct stand *stand)
         cell_fail(cell, "failed", NULL);
     } else if (cell->total.operations == 0) {
         cell_fail(cell, "failed", "nothing was measured: no operation was executed");
+    } else if (cell->asked && cell->asked != cell->executions) {
+        cell_fail(cell, "failed", NULL);
     }
     if (stand->severed)
-        session_lose(cell->session, "it did not answer, not even a cancel, for 10 s");
+        session_lose(cell->session, "it did not answer, not even a cancel, for 5 s");
 }
 
 void stand_run(struct runner *runner, struct cell *cell)
