@@ -328,9 +328,14 @@ static bool find_programs(struct server *server, const char *bin, struct err *er
     const struct server_class *class = server->class;
     if (class->find(server->arena, bin, &server->programs))
         return true;
+    if (bin && !class->package)
+        return err_set(err, ERR_SYSTEM, "no %s server found: looked in %s for %s", class->name,
+                       bin, class->wanted);
     if (bin)
-        return err_set(err, ERR_SYSTEM, "no %s server and its set-up program in %s",
-                       class->name, bin);
+        return err_set(err, ERR_SYSTEM,
+                       "no %s server found: looked in %s for %s; name another folder, or "
+                       "apt-get install %s and leave ?bin= out",
+                       class->name, bin, class->wanted, class->package);
     if (!class->package)
         return err_set(err, ERR_SYSTEM,
                        "no %s server found (looked for %s); Debian 12 has no package of it: "

@@ -39,6 +39,7 @@ struct server_class {
     const char *name;            /* "postgres" */
     const char *package;         /* or NULL */
     const char *places;          /* where was looked, for messages */
+    const char *wanted;          /* what a folder of programs must have, for messages */
     const char *run_as;          /* the packaged user */
     const char *admin;           /* the database's user */
     const char *const *reserved; /* settings that are ours; NULL at the end */

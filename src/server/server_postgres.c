@@ -165,6 +165,7 @@ const struct server_class server_class_postgres = {
     .name = "postgres",
     .package = "postgresql-15",
     .places = DEBIAN_ROOT "/*/bin and PATH",
+    .wanted = "postgres and initdb",
     .run_as = "postgres",
     .admin = "postgres",
     .reserved = reserved,

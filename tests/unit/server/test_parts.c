@@ -212,8 +212,16 @@ static void what_is_missing_is_named(void **state)
     struct server_spec spec = {.kind = SERVER_POSTGRES, .bin = "/nonexistent"};
     assert_false(server_start(arena, &spec, &server, &err));
     assert_int_equal(err.kind, ERR_SYSTEM);
-    assert_non_null(strstr(err.text, "/nonexistent"));
+    assert_non_null(strstr(err.text, "looked in /nonexistent for postgres and initdb"));
+    assert_non_null(strstr(err.text, "apt-get install postgresql-15"));
     assert_null(server);
+    spec.kind = SERVER_MARIADB;
+    assert_false(server_start(arena, &spec, &server, &err));
+    assert_non_null(strstr(err.text, "for mariadbd and mariadb-install-db"));
+    spec.kind = SERVER_MYSQL;
+    assert_false(server_start(arena, &spec, &server, &err));
+    assert_non_null(strstr(err.text, "for mysqld"));
+    assert_null(strstr(err.text, "apt-get"));
     assert_string_equal(server_package(SERVER_POSTGRES), "postgresql-15");
     assert_string_equal(server_package(SERVER_MARIADB), "mariadb-server-core");
     assert_null(server_package(SERVER_MYSQL));
