@@ -170,4 +170,17 @@ uint64_t gen_count(const struct gen_pool *pool, uint64_t seed, uint64_t stream,
 uint64_t gen_distinct(const struct gen_pool *pool, uint64_t seed, uint64_t stream, gen_id tree,
                       uint64_t first, uint64_t rows);
 
+/* A whole answer: for each row that is kept, one value a tree. */
+struct gen_answer_query {
+    uint64_t seed, stream;
+    const gen_id *trees;
+    uint32_t count; /* at least 1; the trees' gen_scratch_bytes together are below 4 GiB */
+    gen_id where;   /* rows for which it is not 0 and not NULL; GEN_NONE: all rows */
+    uint64_t first, rows;
+};
+
+/* The sum (wrapping) of value_row_hash over the rows that are kept, and how many they are. */
+uint64_t gen_answer(const struct gen_pool *pool, const struct gen_answer_query *query,
+                    uint64_t *matching);
+
 #endif

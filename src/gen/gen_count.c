@@ -1,5 +1,6 @@
 #include "gen/gen_internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { LOCAL_SCRATCH_BYTES = 4096, ARENA_BLOCK_BYTES = 1 << 16 };
@@ -217,4 +218,55 @@ uint64_t gen_distinct(const struct gen_pool *pool, uint64_t seed, uint64_t strea
     uint64_t count = count_distinct(&walk, scratch);
     arena_destroy(&scratch);
     return count;
+}
+
+/* The values of a row stand in the scratch together. */
+static uint32_t answer_scratch(const struct gen_pool *pool,
+                               const struct gen_answer_query *query)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < query->count; i++)
+        bytes += gen_scratch_bytes(pool, query->trees[i]);
+    if (query->where != GEN_NONE && gen_scratch_bytes(pool, query->where) > bytes)
+        bytes = gen_scratch_bytes(pool, query->where);
+    assert(bytes < UINT32_MAX);
+    return (uint32_t)bytes;
+}
+
+static bool is_kept(struct gen_ctx *ctx, gen_id where)
+{
+    struct value value;
+    if (where == GEN_NONE)
+        return true;
+    ctx->scratch_used = 0;
+    gen_eval(ctx, where, &value);
+    return holds(&value);
+}
+
+uint64_t gen_answer(const struct gen_pool *pool, const struct gen_answer_query *query,
+                    uint64_t *matching)
+{
+    struct gen_ctx ctx = {.pool = pool,
+                          .seed = query->seed,
+                          .stream = query->stream,
+                          .client = 1};
+    struct arena *scratch = arena_create(ARENA_BLOCK_BYTES);
+    struct value *values = arena_array(scratch, struct value, query->count);
+    uint64_t sum = 0;
+    assert(query->count > 0);
+    ctx.scratch_room = answer_scratch(pool, query);
+    ctx.scratch = arena_array(scratch, char, ctx.scratch_room + 1u);
+    *matching = 0;
+    for (uint64_t i = 0; i < query->rows; i++) {
+        ctx.row = query->first + i;
+        if (!is_kept(&ctx, query->where))
+            continue;
+        ctx.scratch_used = 0;
+        for (uint32_t c = 0; c < query->count; c++)
+            gen_eval(&ctx, query->trees[c], &values[c]);
+        sum += value_row_hash(values, query->count);
+        ++*matching;
+    }
+    arena_destroy(&scratch);
+    return sum;
 }

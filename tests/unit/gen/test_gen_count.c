@@ -124,6 +124,95 @@ static void distinct_texts_and_mixed(void **state)
     assert_int_equal(distinct(f, children[4], 500), 0);
 }
 
+/* ---- answers, against a loop that makes every row by itself */
+static uint64_t brute_answer(const struct gen_pool *pool, const struct gen_answer_query *query,
+                             uint64_t *matching)
+{
+    enum { COLUMNS = 4, ROOM = 8192 };
+    static char room[COLUMNS][ROOM];
+    uint64_t sum = 0;
+    *matching = 0;
+    assert_in_range(query->count, 1, COLUMNS);
+    for (uint64_t row = query->first; row < query->first + query->rows; row++) {
+        struct value values[COLUMNS];
+        struct gen_ctx ctx = {.pool = pool,
+                              .seed = query->seed,
+                              .stream = query->stream,
+                              .row = row};
+        ctx.scratch = room[0];
+        ctx.scratch_room = ROOM;
+        if (query->where != GEN_NONE) {
+            gen_eval(&ctx, query->where, &values[0]);
+            assert_true(values[0].type == VALUE_INT || values[0].type == VALUE_NULL);
+            if (values[0].type == VALUE_NULL || values[0].as.i == 0)
+                continue;
+        }
+        for (uint32_t c = 0; c < query->count; c++) {
+            ctx.scratch = room[c];
+            ctx.scratch_used = 0;
+            gen_eval(&ctx, query->trees[c], &values[c]);
+        }
+        sum += value_row_hash(values, query->count);
+        ++*matching;
+    }
+    return sum;
+}
+
+static void answers_are_sums_over_rows(void **state)
+{
+    struct fixture *f = *state;
+    struct gen_pool *p = &f->pool;
+    gen_id age = gen_modulo(p, gen_row(p), 100);
+    const gen_id name[] = {gen_row(p)};
+    /* A column in a stream of its own, long texts side by side, and NULL in some rows. */
+    gen_id letters = gen_at(p, gen_text(p, 5000, 100), gen_stream("t", "x", 0), gen_row(p));
+    gen_id null = gen_arith(p, GEN_IDIV, whole(f, 7), gen_modulo(p, gen_row(p), 3));
+    const gen_id trees[] = {gen_format(p, "user%d", name, 1), letters, age, null};
+    const gen_id wheres[] = {GEN_NONE, gen_arith(p, GEN_GT, age, whole(f, 90)), null,
+                             whole(f, 0)};
+    const uint64_t kept[] = {250, 18, 167, 0};
+    struct gen_answer_query query = {
+        .seed = 42, .stream = 5, .trees = trees, .count = 4, .first = 1, .rows = 250};
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t found, want;
+        query.where = wheres[i];
+        uint64_t sum = gen_answer(p, &query, &found);
+        assert_true(sum == brute_answer(p, &query, &want));
+        assert_int_equal(found, want);
+        assert_int_equal(found, kept[i]);
+        assert_true((sum != 0) == (found > 0));
+    }
+}
+
+static void answers_add_up(void **state)
+{
+    struct fixture *f = *state;
+    struct gen_pool *p = &f->pool;
+    const gen_id trees[] = {gen_row(p), gen_uniform(p, 1, 1000)};
+    const gen_id swapped[] = {trees[1], trees[0]};
+    struct gen_answer_query query = {.seed = 1,
+                                     .stream = 2,
+                                     .trees = trees,
+                                     .count = 2,
+                                     .where = GEN_NONE,
+                                     .first = 1,
+                                     .rows = 100};
+    uint64_t rows;
+    uint64_t all = gen_answer(p, &query, &rows);
+    query.rows = 40;
+    uint64_t part = gen_answer(p, &query, &rows);
+    query.first = 41;
+    query.rows = 60;
+    assert_true(part + gen_answer(p, &query, &rows) == all);
+    assert_int_equal(rows, 60);
+    query = (struct gen_answer_query){
+        .seed = 1, .stream = 2, .trees = swapped, .count = 2, .where = GEN_NONE, .first = 1};
+    assert_true(gen_answer(p, &query, &rows) == 0);
+    assert_int_equal(rows, 0);
+    query.rows = 100;
+    assert_true(gen_answer(p, &query, &rows) != all); /* columns have their order */
+}
+
 static void streams_differ(void **state)
 {
     (void)state;
@@ -145,6 +234,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(count_of_long_texts, setup, teardown),
         cmocka_unit_test_setup_teardown(distinct_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(distinct_texts_and_mixed, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_are_sums_over_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(answers_add_up, setup, teardown),
         cmocka_unit_test(streams_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
