@@ -140,6 +140,21 @@ static const char *filesystem_of(struct arena *arena, const struct session *sess
     return facts.filesystem;
 }
 
+/* What stays after the run, and how to get at it. */
+static const char *kept_text(struct runner *runner, const struct session *session)
+{
+    struct arena *arena = runner->arena;
+    if (!runner->options->keep || session->is_null)
+        return NULL;
+    if (session->server)
+        return arena_printf(arena, "the server runs on as process %d; --on @%s logs in",
+                            (int)server_pid(session->server), server_kept(session->server));
+    if (session->place)
+        return arena_printf(arena, "everything is in %s", session->place);
+    bool memory = session->target.path && strcmp(session->target.path, ":memory:") == 0;
+    return memory ? NULL : session->target.path;
+}
+
 void note_targets(struct runner *runner)
 {
     for (uint32_t i = 0; i < runner->session_count; i++) {
@@ -156,6 +171,7 @@ void note_targets(struct runner *runner)
         out->tier = drv_tier_name(facts->tier);
         out->tier_why = facts->tier_why;
         out->address = address_of(runner, session);
+        out->kept = kept_text(runner, session);
         out->debug_build = facts->debug_build;
         out->superuser = facts->superuser;
         out->data_folder_filesystem = filesystem_of(runner->arena, session);

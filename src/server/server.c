@@ -94,16 +94,21 @@ bool server_make_folder(struct server *server, const char *path, unsigned mode, 
     return give_to_user(server, path, err);
 }
 
-bool server_write_secret(struct server *server, const char *text, struct err *err)
+static bool write_private(const char *path, const char *text, struct err *err)
 {
-    const char *path = server->secret_file;
     size_t bytes = strlen(text);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_errno(err, "creating %s", path);
     bool fine = write(fd, text, bytes) == (ssize_t)bytes || err_errno(err, "writing %s", path);
     close(fd);
-    return fine && give_to_user(server, path, err);
+    return fine;
+}
+
+bool server_write_secret(struct server *server, const char *text, struct err *err)
+{
+    return write_private(server->secret_file, text, err) &&
+           give_to_user(server, server->secret_file, err);
 }
 
 /* A server that runs as another user must be able to pass through every folder above its own.
@@ -390,6 +395,29 @@ static void remove_folder(struct server *server)
     }
 }
 
+/* One line for `--on @FILE`. User and password have no character that a URL would need encoded.
+ * The file is ours and not the server's. */
+static bool note_target(struct server *server, struct err *err)
+{
+    const struct server_class *class = server->class;
+    bool postgres = class == &server_class_postgres;
+    const char *path = arena_printf(server->arena, "%s/target", server->folder);
+    const char *line =
+        arena_printf(server->arena, "%s://%s:%s@%s:%u/%s\n",
+                     postgres ? "postgresql" : class->name, class->admin, server->password,
+                     server_host(server), (unsigned)server->port, postgres ? "postgres" : "");
+    if (!write_private(path, line, err))
+        return false;
+    server->kept = path;
+    return true;
+}
+
+static void let_go(const struct server *server)
+{
+    reaper_drop_process(server->pid);
+    reaper_drop_folder(server->folder);
+}
+
 bool server_start(struct arena *arena, const struct server_spec *spec, struct server **server,
                   struct err *err)
 {
@@ -402,6 +430,9 @@ bool server_start(struct arena *arena, const struct server_spec *spec, struct se
     fine = fine && start_on_free_port(made, err);
     if (made->secret_file)
         (void)unlink(made->secret_file);
+    fine = fine && (!made->keep || note_target(made, err));
+    if (fine && made->keep)
+        let_go(made);
     if (fine) {
         *server = made;
         return true;
@@ -415,13 +446,8 @@ void server_stop(struct server **server)
 {
     struct server *ending = *server;
     *server = NULL;
-    if (!ending)
+    if (!ending || ending->kept)
         return;
-    if (ending->keep) {
-        reaper_drop_process(ending->pid);
-        reaper_drop_folder(ending->folder);
-        return;
-    }
     end_server(ending);
     remove_folder(ending);
 }
@@ -432,6 +458,11 @@ const char *server_host(const struct server *server)
 {
     (void)server;
     return "127.0.0.1";
+}
+
+const char *server_kept(const struct server *server)
+{
+    return server->kept;
 }
 
 uint16_t server_port(const struct server *server)

@@ -29,7 +29,7 @@ struct server_spec {
     const struct server_setting *settings; /* over our defaults */
     uint32_t setting_count;
     uint32_t connections; /* how many clients must fit */
-    bool keep;            /* leave folder and server running at the end; say where */
+    bool keep;            /* leave folder and server running at the end: server_kept() */
 };
 
 struct server;
@@ -52,6 +52,14 @@ MUST_CHECK bool server_start(struct arena *arena, const struct server_spec *spec
  * more KILL, to the server and all of its family (server/family.h), so that processes that are
  * stopped or hang go too. Sets *server to NULL. Keeps both with spec.keep. */
 void server_stop(struct server **server);
+
+/* The file of a kept server that holds a target for `--on @FILE`, in one line (it has the
+ * password: mode 0600, ours); NULL: it is not kept. The text lives as long as the arena.
+ *
+ * With spec.keep the server is the user's from the moment server_start succeeds: the reaper
+ * forgets it then, so it stays however we end (Ctrl-C, also twice, or a crash). It is ended by
+ * a signal to server_pid() (INT for PostgreSQL, else TERM) and removing the file's folder. */
+const char *server_kept(const struct server *server);
 
 const char *server_host(const struct server *server); /* "127.0.0.1" */
 uint16_t server_port(const struct server *server);

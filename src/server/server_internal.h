@@ -30,7 +30,8 @@ struct server {
     pid_t pid; /* 0: not started */
     uint16_t port;
     bool ended, keep;
-    int status; /* how it ended */
+    const char *kept; /* the file that says how to log in; NULL: not kept */
+    int status;       /* how it ended */
     uint64_t init_ns, startup_ns;
 };
 
