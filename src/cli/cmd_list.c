@@ -74,7 +74,8 @@ static const struct argp list_argp = {
     .options = options,
     .parser = parse_option,
     .args_doc = "[suites|scenarios SUITE|drivers]",
-    .doc = "What there is. Without a word: suites and drivers."
+    .doc = "What there is. Without a word: suites and drivers. With scenarios also the "
+           "suite's parameters, which run's --param sets."
            "\vExamples:\n"
            "  dbdyno list\n"
            "  dbdyno list scenarios shop\n"
@@ -104,16 +105,21 @@ static void json_param(struct jsonw *json, const struct suite_param *param)
     jsonw_end(json);
 }
 
+static void json_params(struct jsonw *json, const struct suite *suite)
+{
+    jsonw_array(json, "params", false);
+    for (uint32_t i = 0; i < suite->param_count; i++)
+        json_param(json, &suite->params[i]);
+    jsonw_end(json);
+}
+
 static void json_suite(struct jsonw *json, const struct suite *suite)
 {
     jsonw_object(json, NULL, false);
     jsonw_text(json, "name", suite->name);
     jsonw_text(json, "summary", suite->summary);
     jsonw_i64(json, "scenarios", suite->scenario_count);
-    jsonw_array(json, "params", false);
-    for (uint32_t i = 0; i < suite->param_count; i++)
-        json_param(json, &suite->params[i]);
-    jsonw_end(json);
+    json_params(json, suite);
     jsonw_end(json);
 }
 
@@ -187,6 +193,26 @@ static void scenario_row(struct list *list, struct table *table,
     table_cell(table, scenario->help ? scenario->help : "");
 }
 
+static void list_params(struct list *list, const struct suite *suite)
+{
+    char shown[200];
+    struct table *table = table_create(list->cli->arena);
+    table_column(table, NULL, "parameter", TABLE_LEFT, false);
+    table_column(table, NULL, "value", TABLE_RIGHT, false);
+    table_column(table, NULL, "what it is", TABLE_LEFT, false);
+    for (uint32_t i = 0; i < suite->param_count; i++) {
+        value_print(shown, sizeof(shown), &suite->params[i].value);
+        table_row(table);
+        table_cell(table, suite->params[i].name);
+        table_cell(table, shown);
+        table_cell(table, suite->params[i].help ? suite->params[i].help : "");
+    }
+    if (suite->param_count > 0) {
+        text_add_char(&list->out, '\n');
+        table_render(table, &list->out, 0);
+    }
+}
+
 static bool list_scenarios(struct list *list, int *exit_code)
 {
     struct suite suite;
@@ -206,10 +232,13 @@ static bool list_scenarios(struct list *list, int *exit_code)
             json_scenario(&list->writer, &suite.scenarios[i]);
         else
             scenario_row(list, table, &suite.scenarios[i]);
-    if (list->json)
-        jsonw_end(&list->writer);
-    else
+    if (!list->json) {
         table_render(table, &list->out, 0);
+        list_params(list, &suite);
+        return true;
+    }
+    jsonw_end(&list->writer);
+    json_params(&list->writer, &suite);
     return true;
 }
 
