@@ -77,8 +77,10 @@ struct suite_scenario {
     uint64_t rows_loaded; /* a load: rows that its stages insert, for rows/s */
     uint64_t rows_per_commit, rows_per_statement; /* a load, else 0 */
     enum suite_equal equal;                       /* answers are compared between targets */
-    bool has_answer; /* the whole result is known from the generators: the sum over its rows of */
-    uint64_t answer; /* value_row_hash, rows in any order */
+    /* The whole result is known from the generators: the sum of value_row_hash over its rows.
+     */
+    bool has_answer;
+    uint64_t answer;
 
     const struct suite_query *after;
     uint32_t after_count;

@@ -203,8 +203,10 @@ static void add_checks(struct suite_build *b, const struct suite_step *step)
     if (expect->affected)
         add_check(b, step, &scope, check, expect->affected);
     check.kind = PROG_CHECK_VALUE;
-    for (; check.column < expect->value_count; check.column++)
-        add_check(b, step, &scope, check, expect->values[check.column]);
+    for (; check.column < expect->value_count; check.column++) {
+        if (expect->values[check.column])
+            add_check(b, step, &scope, check, expect->values[check.column]);
+    }
     if (expect->has_error)
         add_error_check(b, expect->error[b->dialect]);
 }

@@ -249,8 +249,8 @@ static bool charge_rows(struct suite_loader *ld, uint64_t rows, uint64_t weight,
         ld->count_rows += cost;
         return true;
     }
-    *why = "count() and distinct() may run 10,000,000 rows in all (a row of large expressions "
-           "counts as several)";
+    *why = "count(), distinct() and answer{} may run 10,000,000 rows in all (a row of large "
+           "expressions counts as several)";
     return false;
 }
 
@@ -258,9 +258,13 @@ static bool charge_rows(struct suite_loader *ld, uint64_t rows, uint64_t weight,
 static uint64_t weight_in(const struct suite_expr *e, const struct suite_table_def *def)
 {
     uint64_t weight = e->weight;
-    if (e->uses & SUITE_USE_COLUMN) {
-        for (uint32_t i = 0; i < def->table.column_count; i++)
+    for (uint32_t i = 0; e->kind == GEN_AT && !e->column && i < def->table.column_count; i++) {
+        if (strcmp(def->table.columns[i].name, e->text) == 0)
             weight += def->weights[i];
+    }
+    for (uint32_t i = 0; i < e->child_count; i++) {
+        if (e->children[i]->uses & SUITE_USE_COLUMN)
+            weight += weight_in(e->children[i], def) - e->children[i]->weight;
     }
     return weight;
 }
@@ -315,5 +319,52 @@ bool suite_table_distinct(struct suite_loader *ld, const struct suite_table_def 
     if (!charge_rows(ld, def->table.rows, weight, why))
         return false;
     *count = gen_distinct(ld->pool, ld->options->seed, stream, tree, 1, def->table.rows);
+    return true;
+}
+
+/* ---- answers */
+static gen_id lower_answer(struct suite_loader *ld, struct suite_expr *expr,
+                           const struct suite_scope *scope, const char **why)
+{
+    if (expr->uses & SUITE_USE_DRAW)
+        *why = "a right answer draws nothing: use columns and at()";
+    else if (expr->uses & SUITE_USE_CLIENT)
+        *why = "a right answer does not know the client";
+    else
+        return suite_expr_lower(ld, expr, scope, why);
+    return GEN_NONE;
+}
+
+bool suite_table_answer(struct suite_loader *ld, const struct suite_answer_of *of,
+                        struct suite_answer *answer, const char **why)
+{
+    const struct suite_table_def *def = of->table;
+    struct suite_scope scope = suite_scope_of_table(ld, def);
+    uint64_t weight = of->where ? weight_in(of->where, def) : 0, bytes = 0;
+    gen_id *trees = arena_array(ld->scratch, gen_id, of->value_count);
+    gen_id where = of->where ? lower_answer(ld, of->where, &scope, why) : GEN_NONE;
+    if (of->where && where == GEN_NONE)
+        return false;
+    for (uint32_t i = 0; i < of->value_count; i++) {
+        trees[i] = lower_answer(ld, of->values[i], &scope, why);
+        if (trees[i] == GEN_NONE)
+            return false;
+        weight += weight_in(of->values[i], def);
+        bytes += gen_scratch_bytes(ld->pool, trees[i]);
+    }
+    if (bytes > SUITE_ANSWER_BYTES_MAX) {
+        *why = "a row has more than 64 MiB of text";
+        return false;
+    }
+    if (!charge_rows(ld, def->table.rows, weight, why))
+        return false;
+    struct gen_answer_query query = {.seed = ld->options->seed,
+                                     .stream = gen_stream(def->table.name, "count", 0),
+                                     .trees = trees,
+                                     .count = of->value_count,
+                                     .where = where,
+                                     .first = 1,
+                                     .rows = def->table.rows};
+    answer->checksum = gen_answer(ld->pool, &query, &answer->rows);
     return true;
 }

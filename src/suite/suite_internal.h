@@ -45,6 +45,7 @@ enum {
 #define SUITE_ARENA_BYTES_MAX  ((size_t)256 << 20)  /* what a suite may take of the arena */
 #define SUITE_GENERATORS_MAX   ((size_t)1000000)    /* nodes; the pool's own limit is 2^20 */
 #define SUITE_WORK_MAX         UINT64_C(300000000)
+#define SUITE_ANSWER_BYTES_MAX (UINT64_C(64) << 20)       /* texts of a row of an answer */
 #define SUITE_DEADLINE_NS      (UINT64_C(300) * NS_PER_S) /* beside the duration */
 
 struct suite_place {
@@ -110,6 +111,18 @@ struct suite_table_def {
     struct suite_place where;
 };
 
+/* What answer { } reads, and what comes of it. */
+struct suite_answer_of {
+    const struct suite_table_def *table;
+    struct suite_expr **values;
+    uint32_t value_count;
+    struct suite_expr *where; /* NULL: all rows */
+};
+
+struct suite_answer {
+    uint64_t rows, checksum; /* sum of value_row_hash */
+};
+
 /* ---- steps */
 struct suite_bind {
     const char *name;
@@ -124,7 +137,7 @@ struct suite_save {
 
 struct suite_expect {
     struct suite_expr *rows, *affected; /* NULL: not expected */
-    struct suite_expr **values;
+    struct suite_expr **values;         /* NULL: any */
     uint32_t value_count;
     bool has_error;
     const char *error[DIALECT_COUNT];
@@ -275,6 +288,10 @@ bool suite_table_count(struct suite_loader *ld, const struct suite_table_def *de
 bool suite_table_distinct(struct suite_loader *ld, const struct suite_table_def *def,
                           struct suite_expr *expr, struct suite_expr *predicate,
                           uint64_t *count, const char **why);
+
+/* The whole answer; its expressions draw nothing. */
+bool suite_table_answer(struct suite_loader *ld, const struct suite_answer_of *of,
+                        struct suite_answer *answer, const char **why);
 
 /* ---- compiling (suite_compile.c): a program or a reason for every dialect; faults are
  * recorded */

@@ -30,6 +30,8 @@ enum suite_box {
     SUITE_BOX_EXTEND,
     SUITE_BOX_TABLES, /* s.tables of an extended suite */
     SUITE_BOX_SUITE,
+    SUITE_BOX_ANSWER,
+    SUITE_BOX_ANY, /* a value that is not looked at */
     SUITE_BOX_COUNT,
 };
 
@@ -148,9 +150,9 @@ bool suite_lua_comparison(const char *text, enum gen_operator *op);
 /* The parts of a scenario that is one statement, and of `execute` (suite_lua_step.c). */
 struct suite_step *suite_step_new(struct suite_spec *spec, enum prog_kind kind);
 void suite_step_statement(struct suite_spec *spec, struct suite_step *step);
-/* growth may be NULL: it does not belong there. */
+/* `scenario` takes growth and answer; NULL: they do not belong there. */
 void suite_step_expect(struct suite_spec *spec, struct suite_expect *expect,
-                       struct suite_scenario *growth);
+                       struct suite_scenario *scenario);
 /* A list of steps, from position `first` of the table at the stack's top. */
 struct suite_step *const *suite_step_list(struct suite_spec *spec, lua_Integer first,
                                           uint32_t *count);

@@ -260,6 +260,7 @@ void *suite_spec_box(const struct suite_spec *spec, const char *key, enum suite_
     static const char *const expected[SUITE_BOX_COUNT] = {
         [SUITE_BOX_TABLE] = "a table made by table { ... }",
         [SUITE_BOX_QUERY] = "a query { ... }",
+        [SUITE_BOX_ANSWER] = "an answer { ... }",
     };
     if (!suite_spec_push(spec, key)) {
         suite_spec_fault(spec, "element %s: expected %s", key, expected[kind]);

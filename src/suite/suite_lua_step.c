@@ -84,6 +84,15 @@ static struct suite_expr *expected(struct suite_spec *spec, const char *key)
     return NULL;
 }
 
+static bool is_any(struct suite_spec *spec, const char *key)
+{
+    if (!suite_spec_push(spec, key))
+        return false;
+    bool any = suite_box_get(spec->lua, -1, SUITE_BOX_ANY);
+    lua_pop(spec->lua, 1);
+    return any;
+}
+
 static void expect_values(struct suite_spec *spec, struct suite_expect *expect)
 {
     struct suite_spec inner;
@@ -102,14 +111,36 @@ static void expect_values(struct suite_spec *spec, struct suite_expect *expect)
     if (count > SUITE_COLUMNS_MAX)
         count = SUITE_COLUMNS_MAX;
     expect->values = arena_array(spec->ld->arena, struct suite_expr *, (size_t)count);
+    bool looked_at = count == 0;
     for (lua_Integer i = 1; i <= count; i++) {
         char key[24];
         text_print(key, sizeof(key), "%lld", (long long)i);
-        struct suite_expr *expr = expected(&inner, key);
-        if (expr)
+        bool any = is_any(&inner, key);
+        struct suite_expr *expr = any ? NULL : expected(&inner, key);
+        if (expr || any)
             expect->values[expect->value_count++] = expr;
+        looked_at |= !any;
     }
+    if (!looked_at)
+        suite_spec_fault(spec, "values: expected one at least that is not any");
     lua_pop(spec->lua, 1);
+}
+
+/* The whole answer, its number of rows included. */
+static void expect_answer(struct suite_spec *spec, struct suite_expect *expect,
+                          struct suite_scenario *scenario)
+{
+    if (!suite_spec_has(spec, "answer"))
+        return;
+    const struct suite_answer *answer = suite_spec_box(spec, "answer", SUITE_BOX_ANSWER);
+    if (suite_spec_has(spec, "rows"))
+        suite_spec_fault(spec, "expect has answer and rows: an answer knows its rows");
+    if (!answer)
+        return;
+    struct value rows = value_int((int64_t)answer->rows);
+    expect->rows = suite_expr_const(spec->ld, &rows);
+    scenario->has_answer = true;
+    scenario->answer = answer->checksum;
 }
 
 static void expect_growth(struct suite_spec *spec, struct suite_scenario *scenario)
@@ -131,24 +162,26 @@ static void expect_growth(struct suite_spec *spec, struct suite_scenario *scenar
 }
 
 void suite_step_expect(struct suite_spec *spec, struct suite_expect *expect,
-                       struct suite_scenario *growth)
+                       struct suite_scenario *scenario)
 {
     static const char *const fields[] = {"rows",  "value",  "values", "affected",
-                                         "error", "growth", NULL};
+                                         "error", "growth", "answer", NULL};
     static const char *const of_statements[] = {"rows",     "value", "values",
                                                 "affected", "error", NULL};
     struct suite_spec inner;
-    if (!suite_spec_enter(spec, "expect", growth ? fields : of_statements, 0, &inner))
+    if (!suite_spec_enter(spec, "expect", scenario ? fields : of_statements, 0, &inner))
         return;
     expect->rows = expected(&inner, "rows");
     expect->affected = expected(&inner, "affected");
     expect_values(&inner, expect);
+    if (scenario)
+        expect_answer(&inner, expect, scenario);
     expect->has_error = suite_spec_dialects(&inner, "error", expect->error);
     if (expect->has_error && (expect->rows || expect->affected || expect->value_count > 0))
         suite_spec_fault(spec,
                          "expect: a statement that fails has no rows, values or affected");
-    if (growth)
-        expect_growth(&inner, growth);
+    if (scenario)
+        expect_growth(&inner, scenario);
     lua_pop(spec->lua, 1);
 }
 
@@ -433,4 +466,6 @@ void suite_lua_steps(lua_State *lua)
     lua_pushglobaltable(lua);
     luaL_setfuncs(lua, functions, 0);
     lua_pop(lua, 1);
+    suite_box_push(lua, SUITE_BOX_ANY, suite_loader(lua));
+    lua_setglobal(lua, "any");
 }

@@ -185,11 +185,22 @@ static struct suite_expr *finish(lua_State *lua, const char *function, struct su
     return made;
 }
 
+static struct suite_expr *named_column(lua_State *lua, const char *function,
+                                       const struct suite_table_def *def, const char *name)
+{
+    uint32_t index;
+    if (!find_column(lua, function, def, name, &index))
+        return NULL;
+    struct suite_expr *expr = arena_new(suite_loader(lua)->arena, struct suite_expr);
+    expr->kind = GEN_AT;
+    expr->text = def->table.columns[index].name;
+    return finish(lua, function, expr);
+}
+
 /* A column's name or an expression. */
 static struct suite_expr *column_argument(lua_State *lua, const char *function,
                                           const struct suite_table_def *def, int argument)
 {
-    uint32_t index;
     if (lua_type(lua, argument) != LUA_TSTRING) {
         struct suite_expr *given = suite_lua_expr(lua, argument);
         if (!given)
@@ -198,12 +209,7 @@ static struct suite_expr *column_argument(lua_State *lua, const char *function,
                             function, argument, suite_lua_describe(lua, argument));
         return given;
     }
-    if (!find_column(lua, function, def, lua_tostring(lua, argument), &index))
-        return NULL;
-    struct suite_expr *expr = arena_new(suite_loader(lua)->arena, struct suite_expr);
-    expr->kind = GEN_AT;
-    expr->text = def->table.columns[index].name;
-    return finish(lua, function, expr);
+    return named_column(lua, function, def, lua_tostring(lua, argument));
 }
 
 /* Arguments `first`, first + 1 and first + 2: x op value, or x alone. */
@@ -285,6 +291,59 @@ static int call_distinct(lua_State *lua)
     return push_figure(lua, "distinct", good, count, why);
 }
 
+/* ---- answer { table, columns and generators, where = predicate } */
+static struct suite_expr *answer_value(struct suite_spec *spec,
+                                       const struct suite_table_def *def, const char *key)
+{
+    struct suite_expr *expr = NULL;
+    if (!suite_spec_push(spec, key))
+        return NULL;
+    bool named = lua_type(spec->lua, -1) == LUA_TSTRING;
+    if (named)
+        expr = named_column(spec->lua, "answer", def, lua_tostring(spec->lua, -1));
+    lua_pop(spec->lua, 1);
+    return named ? expr : suite_spec_expr(spec, key);
+}
+
+/* False after a fault. */
+static bool read_answer(struct suite_spec *spec, struct suite_answer_of *of)
+{
+    lua_Integer count = (lua_Integer)lua_rawlen(spec->lua, spec->index) - 1;
+    bool good = true;
+    if (count < 1 || count > SUITE_COLUMNS_MAX) {
+        suite_spec_fault(spec, "expected a table and then 1 to %d columns or generators",
+                         SUITE_COLUMNS_MAX);
+        return false;
+    }
+    of->values = arena_array(spec->ld->arena, struct suite_expr *, (size_t)count);
+    for (; of->value_count < count; of->value_count++) {
+        char key[24];
+        text_print(key, sizeof(key), "%u", of->value_count + 2);
+        of->values[of->value_count] = answer_value(spec, of->table, key);
+        good &= of->values[of->value_count] != NULL;
+    }
+    of->where = answer_value(spec, of->table, "where");
+    return good && (of->where || !suite_spec_has(spec, "where"));
+}
+
+static int new_answer(lua_State *lua)
+{
+    static const char *const fields[] = {"where", NULL};
+    struct suite_spec spec = suite_spec_open(lua, "answer", fields, SUITE_COLUMNS_MAX + 1);
+    struct suite_answer *answer = arena_new(spec.ld->arena, struct suite_answer);
+    struct suite_answer_of of = {.table = suite_spec_box(&spec, "1", SUITE_BOX_TABLE)};
+    const char *why = NULL;
+    spec.name = NULL;
+    if (of.table && read_answer(&spec, &of)) {
+        uint64_t start_ns = suite_lua_cpu_ns();
+        if (!suite_table_answer(spec.ld, &of, answer, &why))
+            suite_spec_fault(&spec, "%s", why);
+        give_back(lua, start_ns);
+    }
+    suite_box_push(lua, SUITE_BOX_ANSWER, answer);
+    return 1;
+}
+
 static int call_at(lua_State *lua)
 {
     suite_lua_check_memory(lua);
@@ -344,6 +403,7 @@ void suite_lua_tables(lua_State *lua)
         {"distinct", call_distinct},
         {"at",       call_at      },
         {"value_at", call_value_at},
+        {"answer",   new_answer   },
         {NULL,       NULL         },
     };
     lua_pushglobaltable(lua);

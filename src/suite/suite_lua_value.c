@@ -22,6 +22,8 @@ static const char *const kind_names[SUITE_BOX_COUNT] = {
     [SUITE_BOX_EXTEND] = "an extended suite",
     [SUITE_BOX_TABLES] = "tables of a suite",
     [SUITE_BOX_SUITE] = "a suite",
+    [SUITE_BOX_ANSWER] = "an answer",
+    [SUITE_BOX_ANY] = "any",
 };
 
 void suite_box_kinds(lua_State *lua)

@@ -84,121 +84,163 @@ static void wrong_overrides_are_usage(void **state)
     }
 }
 
+#define TINY "local t = table { 't', rows = 9, column { 'age', 'INT', row } }\n"
+#define ANSWER(fields) \
+    TINY "return suite { 'x', scenario { 'a', sql = 'SELECT 1', expect = { " fields " } } }"
+
 /* ---- faults: a source and what it says, one fault a line */
 static const char *const faults[][2] = {
-    {"return 5",                                                                                             "t.lua: expected the file to end in return suite { ... }"               },
-    {"",                                                                                                     "t.lua: expected the file to end in return suite { ... }"               },
-    {"local x = \nreturn )",                                                                                 "t.lua:2: unexpected symbol near 'return'"                              },
-    {"local x = nil + 1",                                                                                    "t.lua:1: attempt to perform arithmetic on a nil value"                 },
-    {"scenaro { }",                                                                                          "t.lua:1: unknown name 'scenaro'; did you mean 'scenario'?"             },
-    {"x = 1",                                                                                                "t.lua:1: 'x' is not declared: write local x"                           },
+    {"return 5",                                                                                                        "t.lua: expected the file to end in return suite { ... }"               },
+    {"",                                                                                                                "t.lua: expected the file to end in return suite { ... }"               },
+    {"local x = \nreturn )",                                                                                            "t.lua:2: unexpected symbol near 'return'"                              },
+    {"local x = nil + 1",                                                                                               "t.lua:1: attempt to perform arithmetic on a nil value"                 },
+    {"scenaro { }",                                                                                                     "t.lua:1: unknown name 'scenaro'; did you mean 'scenario'?"             },
+    {"x = 1",                                                                                                           "t.lua:1: 'x' is not declared: write local x"                           },
     {"local p = params { users = 5 } local x = p.user",
-     "t.lua:1: unknown parameter 'user'; did you mean 'users'?"                                                                                                                      },
-    {"return suite { 'x' }",                                                                                 "t.lua:1: suite 'x': expected one scenario at least"                    },
+     "t.lua:1: unknown parameter 'user'; did you mean 'users'?"                                                                                                                                 },
+    {"return suite { 'x' }",                                                                                            "t.lua:1: suite 'x': expected one scenario at least"                    },
     {"return suite { 'x',\n scenario { 'a', sql = 'SELECT 1', sampels = 1 },\n"
-     " scenario { 'a', sql = 'SELECT 1' },\n scenario { 'b', sql = 'SELECT :p' } }",                    "t.lua:2: scenario 'a': unknown field 'sampels'; did you mean 'samples'?\n"
+     " scenario { 'a', sql = 'SELECT 1' },\n scenario { 'b', sql = 'SELECT :p' } }",                               "t.lua:2: scenario 'a': unknown field 'sampels'; did you mean 'samples'?\n"
      "t.lua:3: scenario 'a' is there twice, first at t.lua:2; override { } changes one\n"
-     "t.lua:4: scenario 'b': SQL: :p has no bind"                                           },
+     "t.lua:4: scenario 'b': SQL: :p has no bind"                                                      },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', bind = { b = 1 } } }",
-     "t.lua:1: scenario 'a': bind 'b' is not named in the SQL"                                                                                                                       },
+     "t.lua:1: scenario 'a': bind 'b' is not named in the SQL"                                                                                                                                  },
     {"return suite { 'x', scenario { 'a', sql = { sqlite = \"SELECT '\", default = 'SELECT 1' } } }",
-     "t.lua:1: scenario 'a': SQL for sqlite: column 8: the quote that begins here has no end"                                                                                        },
+     "t.lua:1: scenario 'a': SQL for sqlite: column 8: the quote that begins here has no end"                                                                                                   },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', clients = { 1, 5001 } } }",
-     "t.lua:1: scenario 'a': clients: expected whole numbers from 1 to 5000, got 5001"                                                                                               },
+     "t.lua:1: scenario 'a': clients: expected whole numbers from 1 to 5000, got 5001"                                                                                                          },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', clients = { 2, 2 } } }",
-     "t.lua:1: scenario 'a': clients: 2 is there twice"                                                                                                                              },
+     "t.lua:1: scenario 'a': clients: 2 is there twice"                                                                                                                                         },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', samples = 1, duration = '1s' } }",
-     "t.lua:1: scenario 'a': expected one of samples, per_client and duration"                                                                                                       },
+     "t.lua:1: scenario 'a': expected one of samples, per_client and duration"                                                                                                                  },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', samples = 0 } }",
-     "t.lua:1: scenario 'a': samples: expected a whole number from 1 to 1000000000, got 0"                                                                                           },
+     "t.lua:1: scenario 'a': samples: expected a whole number from 1 to 1000000000, got 0"                                                                                                      },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', duration = 'soon' } }",
      "t.lua:1: scenario 'a': duration: expected a duration up to 24h, as \"10s\" or \"5ms\", got "
-     "'soon'"                                                                                                                                                                        },
+     "'soon'"                                                                                                                                                                                   },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', depth = 'deep' } }",
-     "t.lua:1: scenario 'a': depth: expected \"drain\" or \"walk\" or \"decode\", got 'deep'"                                                                                        },
+     "t.lua:1: scenario 'a': depth: expected \"drain\" or \"walk\" or \"decode\", got 'deep'"                                                                                                   },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', expect = { row = 1 } } }",
-     "t.lua:1: scenario 'a': unknown field 'row'; did you mean 'rows'?"                                                                                                              },
+     "t.lua:1: scenario 'a': unknown field 'row'; did you mean 'rows'?"                                                                                                                         },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', expect = { rows = uniform(1, 2) } } }",
-     "t.lua:1: scenario 'a': expect: a right answer draws nothing: use bound \"name\" and at()"                                                                                      },
+     "t.lua:1: scenario 'a': expect: a right answer draws nothing: use bound \"name\" and at()"                                                                                                 },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', expect = { value = bound 'z' } } }",
-     "t.lua:1: scenario 'a': bound parameter 'z' is not known here"                                                                                                                  },
+     "t.lua:1: scenario 'a': bound parameter 'z' is not known here"                                                                                                                             },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT :a', bind = { a = var 'v' } } }",
-     "t.lua:1: scenario 'a': variable 'v' is not known here"                                                                                                                         },
+     "t.lua:1: scenario 'a': variable 'v' is not known here"                                                                                                                                    },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT :a', bind = { a = {} } } }",
      "t.lua:1: scenario 'a': SQL: :a has no bind\n"
      "t.lua:1: scenario 'a': bind: a: expected a generator, number, text or boolean, got a plain "
-     "table"                                                                                                                                                                         },
+     "table"                                                                                                                                                                                    },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT :a', direct = true } }",
-     "t.lua:1: scenario 'a': SQL: a direct statement has no parameters"                                                                                                              },
+     "t.lua:1: scenario 'a': SQL: a direct statement has no parameters"                                                                                                                         },
     {"return suite { 'x', scenario { 'a b', sql = 'SELECT 1' } }",
      "t.lua:1: scenario: element 1: expected a name (letters, digits, '_', '-', '.'; at most 63 "
-     "bytes), got 'a b'"                                                                                                                                                             },
+     "bytes), got 'a b'"                                                                                                                                                                        },
     {"return suite { 'x', scenario { 'a', sql = { sqlit = '' } } }",
-     "t.lua:1: scenario 'a': sql: unknown dialect 'sqlit'; did you mean 'sqlite'?"                                                                                                   },
+     "t.lua:1: scenario 'a': sql: unknown dialect 'sqlit'; did you mean 'sqlite'?"                                                                                                              },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT ?' } }",
-     "t.lua:1: scenario 'a': SQL: column 8: write :name instead of ?"                                                                                                                },
+     "t.lua:1: scenario 'a': SQL: column 8: write :name instead of ?"                                                                                                                           },
     {"return suite { 'x', scenario { 'a', steps = { begin { }, 5 }, sql = 'SELECT 1' } }",
      "t.lua:1: scenario 'a': element 2: expected a step, got 5\n"
-     "t.lua:1: scenario 'a': sql belongs to a step, not beside steps"                                                                                                                },
+     "t.lua:1: scenario 'a': sql belongs to a step, not beside steps"                                                                                                                           },
     {"return suite { 'x', scenario { 'a', steps = { pipeline { pause { '1s' } } } } }",
-     "t.lua:1: pipeline: a pipeline holds execute, insert, ping, begin, commit and rollback only"                                                                                    },
+     "t.lua:1: pipeline: a pipeline holds execute, insert, ping, begin, commit and rollback only"                                                                                               },
     {"local t = table { 't', rows = 2e9, column { 'a', 'INT', row } }\nreturn suite { 'x', ping { 'p' } }",
-     "t.lua:1: table 't': rows: expected a whole number from 0 to 1000000000, got 2000000000"                                                                                        },
+     "t.lua:1: table 't': rows: expected a whole number from 0 to 1000000000, got 2000000000"                                                                                                   },
     {"local t = table { 't', rows = 1, column { 'a', 'INT', col 'b' }, column { 'b', 'INT' } }\n"
-     "return suite { 'x', ping { 'p' } }",                                                              "t.lua:1: column 'a': column 'b' is not known here\n"
-     "t.lua:1: column 'b': element 3: expected a generator or value"                                                                  },
+     "return suite { 'x', ping { 'p' } }",                                                                         "t.lua:1: column 'a': column 'b' is not known here\n"
+     "t.lua:1: column 'b': element 3: expected a generator or value"                                                                             },
     {"local t = table { 't', rows = 1, column { 'a', 'INT', client }, column { 'a', 'INT', 1 } }\n"
-     "return suite { 'x', ping { 'p' } }",                                                              "t.lua:1: column 'a': a column does not know the client\n"
-     "t.lua:1: table 't': column 'a' is there twice"                                                                                  },
+     "return suite { 'x', ping { 'p' } }",                                                                         "t.lua:1: column 'a': a column does not know the client\n"
+     "t.lua:1: table 't': column 'a' is there twice"                                                                                             },
     {"local t = table { 't', rows = 9, column { 'age', 'INT', row } }\nlocal n = count(t, 'agr', '>', 1)\n"
-     "local m = count(t, 'age', '>>', 1)\nreturn suite { 'x', ping { 'p' } }",                          "t.lua:2: count: table 't' has no column 'agr'; did you mean 'age'?\n"
-     "t.lua:3: count: expected a column, one of = <> < <= > >=, and a value"                      },
+     "local m = count(t, 'age', '>>', 1)\nreturn suite { 'x', ping { 'p' } }",                                     "t.lua:2: count: table 't' has no column 'agr'; did you mean 'age'?\n"
+     "t.lua:3: count: expected a column, one of = <> < <= > >=, and a value"                                 },
     {"local t = table { 't', rows = 1e7 + 1, column { 'a', 'INT', row } }\nlocal n = count(t, 'a', '>', 1)\n"
-     "return suite { 'x', ping { 'p' } }",                                                              "t.lua:2: count() and distinct() may run 10,000,000 rows in all (a row of large expressions "
-     "counts as several)"                                                                                                             },
+     "return suite { 'x', ping { 'p' } }",                                                                         "t.lua:2: count(), distinct() and answer{} may run 10,000,000 rows in all (a row of large "
+     "expressions counts as several)"                                                                                                            },
     {"local a, b = uniform(5, 1), zipf('x', 1)\nlocal c = format('%q', 1)\nlocal d = uniform(1, 2, 3)\n"
-     "return suite { 'x', ping { 'p' } }",                                                              "t.lua:1: uniform needs a lower end that is not above the upper end\n"
+     "return suite { 'x', ping { 'p' } }",                                                                         "t.lua:1: uniform needs a lower end that is not above the upper end\n"
      "t.lua:1: zipf: argument 1: expected a whole number, got 'x'\n"
      "t.lua:2: format needs a value for each place; places are %d, %s, %0Nd with N up to 64, "
      "and %% for a percent sign\n"
-     "t.lua:3: uniform: argument 3: expected no more arguments, got 3"                                                                },
+     "t.lua:3: uniform: argument 3: expected no more arguments, got 3"                                                                           },
     {"local x = row < 5",
-     "t.lua:1: compare generators with is(a, \"<\", b): < and > cannot be values"                                                                                                    },
+     "t.lua:1: compare generators with is(a, \"<\", b): < and > cannot be values"                                                                                                               },
     {"local t = table { 't', rows = 3, column { 'a', 'INT', row } }\n"
-     "return suite { 'x', load { 'l', t, batch = 5, commit = 2 } }",                                    "t.lua:2: load 'l': a commit of 2 rows is smaller than a statement of 5"},
+     "return suite { 'x', load { 'l', t, batch = 5, commit = 2 } }",                                               "t.lua:2: load 'l': a commit of 2 rows is smaller than a statement of 5"},
     {"local t = table { 't', rows = 0, column { 'a', 'INT', row } }\nreturn suite { 'x', load { 'l', t } }",
-     "t.lua:2: load 'l': table 't' has no rows to load"                                                                                                                              },
+     "t.lua:2: load 'l': table 't' has no rows to load"                                                                                                                                         },
     {"return suite { 'x', ping { 'p', clients = { 1, 2 } },\n relation { 'r', a = 'p', b = 'q' },\n"
-     " relation { 's', a = { 'p', clients = 3 }, b = { 'p', clients = 1, phase = 'z' } } }",            "t.lua:2: relation 'r': no scenario 'q'\n"
+     " relation { 's', a = { 'p', clients = 3 }, b = { 'p', clients = 1, phase = 'z' } } }",                       "t.lua:2: relation 'r': no scenario 'q'\n"
      "t.lua:2: relation 'r': scenario 'p' has several numbers of clients: write { \"p\", clients = "
      "1 }\n"
      "t.lua:3: relation 's': scenario 'p' has no cell of 3 clients\n"
-     "t.lua:3: relation 's': scenario 'p' has no phase 'z'"                         },
+     "t.lua:3: relation 's': scenario 'p' has no phase 'z'"                                    },
     {"return suite { 'x', ping { 'ping' }, override { 'pings', samples = 1 } }",
-     "t.lua:1: override: no scenario 'pings' before it; did you mean 'ping'?"                                                                                                        },
+     "t.lua:1: override: no scenario 'pings' before it; did you mean 'ping'?"                                                                                                                   },
     {"return suite { 'x', extend 'nosuch' }",
-     "t.lua:1: extend: no built-in suite 'nosuch' (a file's name ends in .lua)"                                                                                                      },
+     "t.lua:1: extend: no built-in suite 'nosuch' (a file's name ends in .lua)"                                                                                                                 },
     {"return suite { 'x', extend './other.lua' }",
-     "t.lua:1: extend: a suite may extend a built-in one or a file beside it"                                                                                                        },
+     "t.lua:1: extend: a suite may extend a built-in one or a file beside it"                                                                                                                   },
     {"return suite { 'x', ping { 'p', after = { query { 'q', sql = 'SELECT :a' } } } }",
      "t.lua:1: query 'q': SQL: a query has no parameters, got :a\n"
-     "t.lua:1: query 'q': expected value = ... or rows = ..."                                                                                                                        },
+     "t.lua:1: query 'q': expected value = ... or rows = ..."                                                                                                                                   },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', duration = '10s', deadline = '10s' } }",
-     "t.lua:1: scenario 'a': deadline (10.0 s) is not longer than duration (10.0 s)"                                                                                                 },
+     "t.lua:1: scenario 'a': deadline (10.0 s) is not longer than duration (10.0 s)"                                                                                                            },
     {"return suite { 'x', ping { 'p' },\n override { 'p', duration = '2h', deadline = '1h' } }",
-     "t.lua:2: ping 'p': deadline (3,600 s) is not longer than duration (7,200 s)"                                                                                                   },
+     "t.lua:2: ping 'p': deadline (3,600 s) is not longer than duration (7,200 s)"                                                                                                              },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', statement_deadline = '301s' } }",
-     "t.lua:1: scenario 'a': statement_deadline (301 s) is longer than deadline (300 s, as none is given)"                                                                           },
+     "t.lua:1: scenario 'a': statement_deadline (301 s) is longer than deadline (300 s, as none is given)"                                                                                      },
     {"return suite { 'x', scenario { 'a', sql = 'SELECT 1', deadline = '4s', statement_deadline = '5s' } }",
-     "t.lua:1: scenario 'a': statement_deadline (5.00 s) is longer than deadline (4.00 s)"                                                                                           },
+     "t.lua:1: scenario 'a': statement_deadline (5.00 s) is longer than deadline (4.00 s)"                                                                                                      },
     {"return suite { 'x', scenario { 'a', deadline = '4s', steps = {\n begin { deadline = '4s' },\n"
      " when { 1, commit { deadline = '5s' },\n otherwise = { rollback { deadline = '6s' } } } } } }",
      "t.lua:3: scenario 'a': the step's deadline (5.00 s) is longer than the scenario's (4.00 s)\n"
-     "t.lua:4: scenario 'a': the step's deadline (6.00 s) is longer than the scenario's (4.00 s)"                                                                                    },
+     "t.lua:4: scenario 'a': the step's deadline (6.00 s) is longer than the scenario's (4.00 s)"                                                                                               },
+    {ANSWER("answer = answer { t }"),
+     "t.lua:2: answer: expected a table and then 1 to 1000 columns or generators"                                                                                                               },
+    {ANSWER("answer = answer { t, 'agr', where = 'wher' }"),
+     "t.lua:2: answer: table 't' has no column 'agr'; did you mean 'age'?\n"
+     "t.lua:2: answer: table 't' has no column 'wher'"                                                                                                                                          },
+    {ANSWER("answer = answer { t, col 'agr' }"),
+     "t.lua:2: answer: column 'agr' is not known here"                                                                                                                                          },
+    {ANSWER("answer = answer { t, bound 'age' }"),
+     "t.lua:2: answer: bound parameter 'age' is not known here"                                                                                                                                 },
+    {ANSWER("answer = answer { t, 'age', uniform(1, 2) }"),
+     "t.lua:2: answer: a right answer draws nothing: use columns and at()"                                                                                                                      },
+    {ANSWER("answer = answer { t, 'age', where = is(permute(row, 9), '<', 5) }"),
+     "t.lua:2: answer: a right answer draws nothing: use columns and at()"                                                                                                                      },
+    {ANSWER("answer = answer { t, client }"),
+     "t.lua:2: answer: a right answer does not know the client"                                                                                                                                 },
+    {ANSWER("answer = answer { 5, {} }"),
+     "t.lua:2: answer: element 1: expected a table made by table { ... }, got 5"                                                                                                                },
+    {ANSWER("answer = answer { t, {}, wher = 1 }"),
+     "t.lua:2: answer: element 2: expected a generator, number, text or boolean, got a plain table\n"
+     "t.lua:2: answer: unknown field 'wher'; did you mean 'where'?"                                                                                                                             },
+    {ANSWER("rows = 9, answer = answer { t, 'age' }"),
+     "t.lua:2: scenario 'a': expect has answer and rows: an answer knows its rows"                                                                                                              },
+    {ANSWER("error = '1', answer = answer { t, 'age' }"),
+     "t.lua:2: scenario 'a': expect: a statement that fails has no rows, values or affected"                                                                                                    },
+    {ANSWER("answer = 9"),                                                                                              "t.lua:2: scenario 'a': answer: expected an answer { ... }, got 9"      },
+    {ANSWER("values = { any, any }"),
+     "t.lua:2: scenario 'a': values: expected one at least that is not any"                                                                                                                     },
+    {ANSWER("value = any"),
+     "t.lua:2: scenario 'a': value: expected a generator, number, text or boolean, got any"                                                                                                     },
+    {TINY
+     "return suite { 'x', scenario { 'a', steps = { begin { } },\n expect = { answer = answer { t, 'age' } } } }",
+     "t.lua:2: scenario 'a': expect: beside steps only growth; the rest belongs to a step"                                                                                                      },
+    {TINY "return suite { 'x', scenario { 'a', steps = {\n"
+          "  execute { 'SELECT 1', expect = { answer = answer { t, 'age' } } } } } }",                             "t.lua:3: execute: unknown field 'answer'"                              },
+    {"local t = table { 't', rows = 1e7 + 1, column { 'a', 'INT', row } }\n"
+     "return suite { 'x', scenario { 'a', sql = '', expect = { answer = answer { t, 'a' } } } }",
+     "t.lua:2: answer: count(), distinct() and answer{} may run 10,000,000 rows in all (a row of large "
+     "expressions counts as several)"                                                                                                                                                           },
     {"local function two(name)\n local n = 2\n return scenario { name, sql = 'SELECT 1', clients = 0 }\nend\n"
      "local function one(name)\n local s = two(name)\n return s\nend\n"
-     "return suite { 'x', one('a'),\n two('b') }",                                                      "t.lua:3 (called from line 10): scenario 'b': clients: expected whole numbers from 1 to 5000, got 0\n"
-     "t.lua:3 (called from line 6): scenario 'a': clients: expected whole numbers from 1 to 5000, got 0"                      },
+     "return suite { 'x', one('a'),\n two('b') }",                                                                 "t.lua:3 (called from line 10): scenario 'b': clients: expected whole numbers from 1 to 5000, got 0\n"
+     "t.lua:3 (called from line 6): scenario 'a': clients: expected whole numbers from 1 to 5000, got 0"                                 },
 };
 
 /* Two hours run under a deadline of two hours and five minutes. */
@@ -271,6 +313,64 @@ static void counts_follow_the_generators(void **state)
         "  column { 'two', 'INT', uniform(1, 1000000) - uniform(1, 1000000) } }\n"
         "assert(count(draws, 'same', '=', 0) == 100 and count(draws, 'two', '=', 0) == 0)\n"
         "return suite { 'x', scenario { 's', sql = 'SELECT 1' } }");
+    unload(&l);
+}
+
+/* ---- whole answers */
+#define PEOPLE                                                                               \
+    "local t = table { 't', rows = 5, column { 'id', 'INT', sequence(1) },\n"                \
+    "  column { 'name', 'TEXT', format('n%d', row) }, column { 'age', 'INT', row * 10 } }\n" \
+    "local o = table { 'o', rows = 4, column { 'user_id', 'INT', round_robin(3) } }\n"
+
+/* Rows of (a number, a text) and of a text: what the values of PEOPLE are, written by hand. */
+static uint64_t row_hash(int64_t number, const char *text)
+{
+    const struct value values[] = {value_int(number), value_text(text, (uint32_t)strlen(text))};
+    return number > 0 ? value_row_hash(values, 2) : value_row_hash(&values[1], 1);
+}
+
+static void answers_are_known_from_the_tables(void **state)
+{
+    (void)state;
+    struct loaded l = load_ok(
+        PEOPLE
+        "local function s(name, a) return scenario { name, sql = 'SELECT 1', expect = a } end\n"
+        "return suite { 'x',\n"
+        "  s('all', { answer = answer { t, 'id', 'name' } }),\n"
+        "  s('some', { answer = answer { t, col 'id', 'name', where = is(col 'age', '>', 30) } }),\n"
+        "  s('join', { answer = answer { o, at(t, 'name', col 'user_id'),\n"
+        "    where = is(at(t, 'age', col 'user_id'), '<', 30) } }),\n"
+        "  s('none', { answer = answer { t, 'id', where = 0 } }),\n"
+        "  s('null', { answer = answer { t, 'id', where = null } }),\n"
+        "  s('column', { answer = answer { t, 'name', where = 'age' } }),\n"
+        "  s('more', { answer = answer { t, 7, 'name', where = is(row, '=', 2) }, value = 7 }),\n"
+        "  override { 'all', expect = { answer = answer { t, 'id', 'name', where = is(row, '=', 5) } } },\n"
+        "  s('rows', { rows = 5 }) }");
+    const struct {
+        const char *name;
+        uint64_t rows, checksum;
+    } wants[] = {
+        {"all",               1,                  row_hash(5,             "n5")             },
+        {"some",              2,                  row_hash(4,             "n4") + row_hash(5, "n5")},
+        {"join",                   3,                                row_hash(0,                                   "n1") + row_hash(0,            "n2") + row_hash(0, "n1")},
+        {"none", 0,              0                                   },
+        {"null",                  0,                       0    },
+        {"column",                   5,
+         row_hash(0,                             "n1") + row_hash(0,                                      "n2") + row_hash(0, "n3") + row_hash(0, "n4") +
+             row_hash(0, "n5")},
+        {"more", 1, row_hash(7, "n2")    },
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(wants); i++) {
+        const struct suite_scenario *s = &l.suite.scenarios[i];
+        struct program program;
+        assert_string_equal(s->name, wants[i].name);
+        assert_true(s->has_answer);
+        assert_true(s->answer == wants[i].checksum);
+        assert_true(suite_compile(l.arena, &l.suite, s, DIALECT_SQLITE, &program, &l.err));
+        assert_int_equal(program.checks[0].kind, PROG_CHECK_ROWS);
+        assert_int_equal(program.checks[0].value.as.i, wants[i].rows);
+    }
+    assert_false(l.suite.scenarios[ARRAY_COUNT(wants)].has_answer);
     unload(&l);
 }
 
@@ -382,6 +482,7 @@ int main(void)
         cmocka_unit_test(the_deadline_follows_the_duration),
         cmocka_unit_test(what_a_scenario_does_is_always_said),
         cmocka_unit_test(counts_follow_the_generators),
+        cmocka_unit_test(answers_are_known_from_the_tables),
         cmocka_unit_test(library_is_what_the_manual_says),
         cmocka_unit_test(extend_overrides_and_appends),
         cmocka_unit_test(hash_covers_what_is_extended),

@@ -146,6 +146,19 @@ static void binds_and_checks(void **state)
     unload(&l);
 }
 
+static void any_is_not_checked(void **state)
+{
+    (void)state;
+    struct loaded l = load_ok("return suite { 'x', scenario { 's', sql = 'SELECT 1, 2, 3',\n"
+                              "  expect = { values = { any, 2, any } } } }");
+    struct program p = compiled(&l, 0, DIALECT_SQLITE);
+    assert_int_equal(p.ops[0].check_count, 1);
+    assert_int_equal(check_of(&p, 0, 0)->kind, PROG_CHECK_VALUE);
+    assert_int_equal(check_of(&p, 0, 0)->column, 1);
+    assert_int_equal(check_of(&p, 0, 0)->value.as.i, 2);
+    unload(&l);
+}
+
 static void dialects_have_their_own_text(void **state)
 {
     (void)state;
@@ -294,6 +307,7 @@ int main(void)
         cmocka_unit_test(statements_hold_30000_values),
         cmocka_unit_test(inserts_bind_the_columns),
         cmocka_unit_test(binds_and_checks),
+        cmocka_unit_test(any_is_not_checked),
         cmocka_unit_test(dialects_have_their_own_text),
         cmocka_unit_test(steps_become_operations),
         cmocka_unit_test(scenario_fields),
