@@ -36,6 +36,21 @@ static bool is_first(const struct record *record, size_t index)
     return true;
 }
 
+static bool is_known_somewhere(const struct record *record, const char *name)
+{
+    for (size_t i = 0; i < record->relation_count; i++) {
+        if (same(record->relations[i].name, name) && record->relations[i].known)
+            return true;
+    }
+    return false;
+}
+
+/* One row and one item a name, if any target knows it. */
+static bool is_shown(const struct record *record, size_t index)
+{
+    return is_first(record, index) && is_known_somewhere(record, record->relations[index].name);
+}
+
 static const struct rec_relation *find(const struct record *record, const char *name,
                                        const char *target)
 {
@@ -82,7 +97,7 @@ static struct table *make(struct pen *pen, const struct slots *slots)
                      TABLE_RIGHT, false);
     }
     for (size_t i = 0; i < record->relation_count; i++) {
-        if (!is_first(record, i))
+        if (!is_shown(record, i))
             continue;
         const char *name = record->relations[i].name;
         table_row(table);
@@ -215,7 +230,7 @@ static void show_details(struct pen *pen, const struct rows *rows, bool figures)
     for (size_t i = 0; i < record->relation_count; i++) {
         const struct rec_relation *relation = &record->relations[i];
         struct text line;
-        if (!is_first(record, i))
+        if (!is_shown(record, i))
             continue;
         text_init(&line, pen->arena, 4096);
         add_sides(&line, relation);
@@ -235,6 +250,24 @@ static void show_details(struct pen *pen, const struct rows *rows, bool figures)
     }
 }
 
+/* Those of which no target has both sides: after a run that was interrupted, for example. */
+static void show_unknown(struct pen *pen)
+{
+    const struct record *record = pen->record;
+    struct text line;
+    bool any = false;
+    text_init(&line, pen->arena, 1u << 20);
+    for (size_t i = 0; i < record->relation_count; i++) {
+        if (!is_first(record, i) || is_known_somewhere(record, record->relations[i].name))
+            continue;
+        text_addf(&line, "%s%s", any ? "; " : "not known, as a side has no result: ",
+                  or_dash(record->relations[i].name));
+        any = true;
+    }
+    if (any)
+        pen_item(pen, line.at);
+}
+
 void part_relations(struct pen *pen)
 {
     struct rows rows;
@@ -248,4 +281,5 @@ void part_relations(struct pen *pen)
     if (pen->markdown)
         text_add_char(&pen->plain, '\n');
     show_details(pen, &rows, !wide);
+    show_unknown(pen);
 }

@@ -231,6 +231,22 @@ static void relations_are_told_in_words(void **state)
     assert_string_equal(sides("p50 service_ns", ""), "p50 service_ns : -");
 }
 
+static void relations_that_nobody_knows_are_only_named(void **state)
+{
+    (void)state;
+    struct record *record = sample_record(arena);
+    for (size_t i = 0; i < record->relation_count; i++) {
+        if (strcmp(record->relations[i].name, "index speed-up") == 0)
+            record->relations[i] = (struct rec_relation){.name = "index speed-up",
+                                                         .target = record->relations[i].target,
+                                                         .reason = "not run"};
+    }
+    const char *report = terminal(record, 80, false).at;
+    assert_int_equal(count_of(report, "index speed-up"), 1);
+    assert_non_null(strstr(report, "  - not known, as a side has no result: index speed-up\n"));
+    assert_int_equal(count_of(report, "8 clients against 1"), 2);
+}
+
 static void the_first_line_is_the_answer(void **state)
 {
     (void)state;
@@ -343,6 +359,7 @@ int main(void)
         cmocka_unit_test(names_are_whole_where_there_is_room),
         cmocka_unit_test(where_times_begin_and_end_is_said_once),
         cmocka_unit_test(relations_are_told_in_words),
+        cmocka_unit_test(relations_that_nobody_knows_are_only_named),
         cmocka_unit_test(the_first_line_is_the_answer),
         cmocka_unit_test(a_target_that_is_missing_is_named_at_once),
         cmocka_unit_test(nothing_checked_is_not_called_right),
