@@ -51,6 +51,7 @@ static void lite_submit(struct drv_conn *conn, const struct drv_op *op)
     lite->depth = op->depth;
     lite->sink = op->sink && op->sink->row ? op->sink : NULL;
     lite->failed = SQLITE_OK;
+    lite->refusal = NULL;
     lite->error[0] = '\0';
     if (op->kind != DRV_OP_EXECUTE)
         return;
@@ -79,6 +80,8 @@ static void give_row(struct lite_conn *lite, sqlite3_stmt *stmt)
 
 static const char *code_text(const struct lite_conn *lite, int code)
 {
+    if (lite->refusal)
+        return lite->refusal;
     switch (code) {
     case SQLITE_RANGE: return "wrong number of parameters";
     case SQLITE_INTERRUPT: return "interrupted";
@@ -119,7 +122,7 @@ static int run_stmt(struct lite_conn *lite, sqlite3_stmt *stmt, struct drv_outco
 static int run_direct(struct lite_conn *lite, const char *sql, struct drv_outcome *outcome)
 {
     sqlite3_stmt *stmt = NULL;
-    int code = sqlite3_prepare_v2(lite->db, sql, -1, &stmt, NULL);
+    int code = lite_compile(lite, sql, 0, &stmt);
     if (code != SQLITE_OK)
         return code;
     code = run_stmt(lite, stmt, outcome);

@@ -43,6 +43,7 @@ struct lite_conn {
      * memory depends on it. */
     atomic_bool cancelled;
     atomic_bool severed; /* the same, but never cleared */
+    const char *refusal; /* why lite_compile refused, in our words; NULL: in SQLite's */
     bool watching;       /* a query runs that a signal ends; our own thread's */
     char error[DRV_ERROR_BYTES];
 };
@@ -51,6 +52,11 @@ struct lite_conn {
 int lite_is_cancelled(void *context);
 
 struct value lite_column_value(sqlite3_stmt *stmt, int column);
+
+/* Compiles the one statement of a text; the answer is SQLite's code. SQLite itself would forget
+ * what follows the first statement, and has none for a text without one: both are SQLITE_ERROR
+ * here, with lite->refusal set. */
+int lite_compile(struct lite_conn *lite, const char *sql, unsigned flags, sqlite3_stmt **stmt);
 
 bool lite_open(struct drv_conn *conn, struct err *err);
 void lite_close(struct drv_conn *conn);

@@ -32,11 +32,48 @@ static int wait_busy(void *context, int count)
     return 1;
 }
 
+static const char *skip_comment(const char *sql)
+{
+    bool line = sql[0] == '-';
+    const char *end = line ? strchr(sql, '\n') : strstr(sql + 2, "*/");
+    return end ? end + (line ? 1 : 2) : sql + strlen(sql);
+}
+
+/* Nothing but blanks, comments and semicolons? */
+static bool is_empty(const char *sql)
+{
+    while (*sql) {
+        if (strchr(" \t\r\n\f;", *sql))
+            sql++;
+        else if (strncmp(sql, "--", 2) == 0 || strncmp(sql, "/*", 2) == 0)
+            sql = skip_comment(sql);
+        else
+            return false;
+    }
+    return true;
+}
+
+int lite_compile(struct lite_conn *lite, const char *sql, unsigned flags, sqlite3_stmt **stmt)
+{
+    const char *rest = "";
+    lite->refusal = NULL;
+    int code = sqlite3_prepare_v3(lite->db, sql, -1, flags, stmt, &rest);
+    if (code != SQLITE_OK)
+        return code;
+    if (*stmt && is_empty(rest))
+        return SQLITE_OK;
+    lite->refusal = *stmt ? "one statement at a time: another one follows" : "no statement";
+    sqlite3_finalize(*stmt);
+    *stmt = NULL;
+    return SQLITE_ERROR;
+}
+
 static bool fail_with(struct lite_conn *lite, struct err *err, const char *sql)
 {
     char message[DRV_ERROR_BYTES];
-    int code = sqlite3_extended_errcode(lite->db);
-    error_copy(message, sizeof(message), sqlite3_errmsg(lite->db));
+    int code = lite->refusal ? SQLITE_ERROR : sqlite3_extended_errcode(lite->db);
+    error_copy(message, sizeof(message),
+               lite->refusal ? lite->refusal : sqlite3_errmsg(lite->db));
     (void)err_set(err, ERR_DATABASE, "SQLite: %s (%d) in: %.120s", message, code, sql);
     err->code = code;
     return false;
@@ -75,7 +112,7 @@ static bool run_query(struct lite_conn *lite, struct arena *arena, const char *s
     struct value first = {.type = VALUE_NULL};
     uint64_t count = 0;
     sqlite3_stmt *stmt = NULL;
-    int code = sqlite3_prepare_v2(lite->db, sql, -1, &stmt, NULL);
+    int code = lite_compile(lite, sql, 0, &stmt);
     if (code != SQLITE_OK)
         return fail_query(lite, err, sql);
     while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
@@ -115,8 +152,7 @@ static bool is_memory(const struct drv_target *target)
 static bool prepare_own(struct lite_conn *lite, const char *sql, sqlite3_stmt **stmt,
                         struct err *err)
 {
-    if (sqlite3_prepare_v3(lite->db, sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL) ==
-        SQLITE_OK)
+    if (lite_compile(lite, sql, SQLITE_PREPARE_PERSISTENT, stmt) == SQLITE_OK)
         return true;
     return fail_with(lite, err, sql);
 }

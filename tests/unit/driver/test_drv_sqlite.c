@@ -243,6 +243,49 @@ static void test_errors(void **state)
     assert_int_equal(value.as.i, 3);
 }
 
+/* SQLite by itself runs the first and forgets the rest. */
+static void test_one_statement(void **state)
+{
+    static const struct {
+        const char *sql, *why; /* NULL: it is one */
+    } cases[] = {
+        {"SELECT 1;",                               NULL                     },
+        {";; SELECT 1 ; ; -- c\n /* d; */\t; -- e", NULL                     },
+        {"SELECT 1; /* open",                       NULL                     },
+        {"SELECT ';'; SELECT 2",                    "one statement at a time"},
+        {"SELECT 1; -- c\nSELECT 2",                "one statement at a time"},
+        {"SELECT 1;/* c */ nonsense",               "one statement at a time"},
+        {"SELECT 1; - 2",                           "one statement at a time"},
+        {" -- c",                                   "no statement"           },
+        {"",                                        "no statement"           },
+    };
+    struct fixture *it = *state;
+    const struct drv_class *class = it->conn->class;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct prog_stmt stmt = {.name = "it", .sql = cases[i].sql};
+        struct err prepared = {0}, queried = {0};
+        bool good = cases[i].why == NULL;
+        assert_int_equal(class->prepare(it->conn, &stmt, 1, &prepared), good);
+        assert_int_equal(class->query(it->conn, it->arena, stmt.sql, NULL, NULL, &queried),
+                         good);
+        prepare(it->conn, stmt.sql, 0, true);
+        struct drv_outcome outcome = run(it->conn, &(struct drv_op){0});
+        assert_int_equal(outcome.verdict, good ? DRV_OK : DRV_ERROR);
+        if (good)
+            continue;
+        assert_int_equal(prepared.kind, ERR_DATABASE);
+        assert_non_null(strstr(prepared.text, cases[i].why));
+        assert_non_null(strstr(queried.text, cases[i].why));
+        assert_non_null(strstr(class->last_error(it->conn), cases[i].why));
+        assert_int_equal(outcome.code, 1); /* SQLITE_ERROR */
+        assert_string_equal(outcome.sqlstate, "");
+    }
+    /* the refusal does not stay */
+    struct err err = {0};
+    assert_false(class->query(it->conn, it->arena, "SELECT * FROM missing", NULL, NULL, &err));
+    assert_non_null(strstr(err.text, "no such table"));
+}
+
 static void test_transactions(void **state)
 {
     struct fixture *it = *state;
@@ -517,6 +560,7 @@ int main(void)
         WITH_FILE(test_depths),
         WITH_FILE(test_affected),
         WITH_FILE(test_errors),
+        WITH_FILE(test_one_statement),
         WITH_FILE(test_transactions),
         WITH_FILE(test_busy_is_a_retry),
         WITH_FILE(test_cancel),
