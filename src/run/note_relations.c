@@ -24,6 +24,10 @@ static void side_read(struct runner *runner, const struct suite_relation *relati
         side->reason = arena_printf(arena, "%s was not measured", side->scenario);
         return;
     }
+    if (strcmp(cell->verdict, "valid") != 0 && strcmp(cell->verdict, "reserve") != 0) {
+        side->reason = arena_printf(arena, "%s: %s", side->scenario, cell->verdict);
+        return;
+    }
     const struct rec_metric *metric = rec_cell_metric(cell, relation->metric);
     if (!metric || metric->unavailable ||
         !rec_metric_stat(metric, relation->stat, &side->value)) {
