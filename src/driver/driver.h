@@ -80,8 +80,10 @@ struct drv_outcome {
     enum drv_verdict verdict;
     uint64_t rows;
     int64_t affected; /* -1: the server did not say */
-    char sqlstate[6]; /* "" when there is none */
-    int code;         /* the server's or library's own number */
+    char sqlstate[6]; /* "" when there is none, always so from SQLite */
+    /* The server's or library's own number: SQLite's extended result code (1555 for a primary
+     * key that is there already), MariaDB's error number (1062), 0 from PostgreSQL. */
+    int code;
 };
 
 /* Durability of an acknowledged commit. */
