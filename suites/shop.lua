@@ -5,8 +5,12 @@
 
 local p = params {
   users = integer { 10000, min = 100, max = 1000000, quick = 1000, help = "rows of users" },
-  orders = integer { 50000, min = 100, max = 2500000, quick = 5000, help = "rows of orders" },
+  orders = integer { 50000, min = 100, max = 1000000, quick = 5000, help = "rows of orders" },
   requests = integer { 100, min = 1, max = 100000, quick = 20, help = "requests of each concurrent client" },
+  samples = integer { 7, min = 1, max = 10000, help = "timed executions of a read" },
+  warmup = integer { 1, min = 0, max = 10000, help = "untimed executions before them" },
+  batch = integer { 500, min = 1, max = 5000, help = "rows a statement of users, orders and wide" },
+  small_batch = integer { 100, min = 1, max = 5000, help = "rows a statement of batch_t and items" },
 }
 local U, O = p.users, p.orders
 local W = math.min(5000, U)     -- rows of wide
@@ -55,19 +59,39 @@ local commit_1, commit_100, commit_500 =
   commit_table("commit_1"), commit_table("commit_100"), commit_table("commit_500")
 
 ---------------------------------------------------------------------------------------------
--- Expected counts, from the generators
+-- Right answers, from the generators
 
-local older = count(users, "age", ">", 90)
-local joined = count(orders, at(users, "age", col "user_id"), ">", 90)
-local ages = distinct(users, "age")
-local with_orders = math.min(20, U, distinct(orders, "user_id"))
+-- Never created: each age and how many users have it. Users are numbered 1 to U, and the age is
+-- the number mod 100; there is no user 0, who would be one more of age 0.
+local ages = table { "ages", rows = math.min(100, U),
+  column { "age", "INTEGER", row - 1 },
+  column { "n", "INTEGER", (U + 100 - col "age") // 100 - is(col "age", "=", 0) } }
+
+local owners = distinct(orders, "user_id")
+local with_orders = math.min(20, U, owners)
+
+local every_user = answer { users, "id", "name", "age" }
+local every_order = answer { orders, "id", "user_id", "product" }
+local every_payload = answer { wide, "id", "payload" }
+local older = answer { users, "name", where = is(col "age", ">", 90) }
+local joined = answer { orders, at(users, "name", col "user_id"),
+  where = is(at(users, "age", col "user_id"), ">", 90) }
+local by_age = answer { ages, "age", "n" }
+local first100 = answer { users, "id", where = is(col "id", "<=", 100) }
+local first20 = answer { users, "name", where = is(col "id", "<=", with_orders) }
+
+-- The 100 oldest are known when exactly 100 have the highest age; otherwise any of them may come.
+local oldest = { rows = 100 }
+if value_at(ages, "n", 100) == 100 then
+  oldest = { answer = answer { users, "name", where = is(col "age", "=", 99) } }
+end
 
 ---------------------------------------------------------------------------------------------
 -- Scenario shapes
 
--- One untimed execution and seven samples, every one checked.
-local function sampled(name, sql, rows, more)
-  local fields = { name, sql = sql, warmup = 1, samples = 7, expect = { rows = rows } }
+-- A read: untimed executions and then samples, every one checked.
+local function sampled(name, sql, expect, more)
+  local fields = { name, sql = sql, warmup = p.warmup, samples = p.samples, expect = expect }
   for key, value in pairs(more or {}) do fields[key] = value end
   return scenario(fields)
 end
@@ -92,8 +116,10 @@ local exists_sql = [[SELECT u.name FROM (SELECT id, name FROM users WHERE id <= 
   WHERE EXISTS (SELECT o.id FROM orders o WHERE o.user_id = u.id)]]
 local set = { equal = "rows" }
 
-local name_bind = { bind = { name = format("user%d", half) }, expect = { rows = 1, value = half } }
-local code_bind = { bind = { code = 7 * (O // 2) + 1 }, expect = { rows = 1, value = O // 2 } }
+local name_bind = { bind = { name = format("user%d", half) } }
+local name_expect = { rows = 1, value = half }
+local code_bind = { bind = { code = 7 * (O // 2) + 1 } }
+local code_expect = { rows = 1, value = O // 2 }
 
 local function drop_index(name, on)
   return { mariadb = "DROP INDEX " .. name .. " ON " .. on, default = "DROP INDEX " .. name }
@@ -109,16 +135,22 @@ local catalog_sql = {
     WHERE table_schema = DATABASE() AND table_name IN ('users', 'orders')]] }
 
 local function point(clients_fields)
-  local fields = { sql = "SELECT id FROM users WHERE id = :id", warmup = 1, clients = { 1, 4, 8 },
+  local fields = { sql = "SELECT id FROM users WHERE id = :id", warmup = p.warmup, clients = { 1, 4, 8 },
     per_client = p.requests }
   for key, value in pairs(clients_fields) do fields[key] = value end
   return scenario(fields)
 end
 
--- What the catalog's statistics would say, by the tables themselves.
-local function stats(of, name, rows, distinct_values, column_name)
-  return once("stats_" .. of, "SELECT COUNT(*), COUNT(DISTINCT " .. column_name .. ") FROM " .. of,
-    { help = "rows and distinct values of " .. of, expect = { rows = 1, values = { rows, distinct_values } } })
+-- What the catalog's statistics would say, by the tables themselves: rows, and distinct values of
+-- columns, { { name, values }, ... }.
+local function stats(of, rows, columns)
+  local counts, values = "COUNT(*)", { rows }
+  for _, column in ipairs(columns) do
+    counts = counts .. ", COUNT(DISTINCT " .. column[1] .. ")"
+    table.insert(values, column[2])
+  end
+  return once("stats_" .. of, "SELECT " .. counts .. " FROM " .. of,
+    { help = "rows and distinct values of " .. of, expect = { rows = 1, values = values } })
 end
 
 local index_list_sql = {
@@ -128,14 +160,16 @@ local index_list_sql = {
   default = [[SELECT DISTINCT index_name FROM information_schema.statistics WHERE table_schema = DATABASE()
     AND index_name IN ('users_name', 'items_code') ORDER BY index_name]] }
 
+local same_sql = "nothing else: the same statement before and after CREATE INDEX"
+
 return suite { "shop",
   summary = "loads, lookups, scans, joins, durable writes and 1 to 8 clients on one set of tables",
 
   -- Load
   create { "create_users", users },
   create { "create_orders", orders },
-  load { "load_users", users, batch = 500, commit = 500 },
-  load { "load_orders", orders, batch = 500, commit = 500 },
+  load { "load_users", users, batch = p.batch, commit = p.batch },
+  load { "load_orders", orders, batch = p.batch, commit = p.batch },
 
   ddl("analyze", { sqlite = "ANALYZE", postgres = "ANALYZE users, orders",
     default = "ANALYZE TABLE users, orders" }, { help = "statistics for the planner, as after any load" }),
@@ -146,37 +180,39 @@ return suite { "shop",
     help = "columns of two tables from the catalog" },
 
   -- First contact: one untimed, one timed
-  scenario { "first_users", sql = "SELECT * FROM users", warmup = 1, samples = 1, expect = { rows = U }, equal = "rows" },
-  scenario { "first_older", sql = older_sql, warmup = 1, samples = 1, expect = { rows = older }, equal = "rows" },
-  scenario { "first_join", sql = join_sql, warmup = 1, samples = 1, expect = { rows = joined }, equal = "rows" },
+  scenario { "first_users", sql = "SELECT * FROM users", warmup = 1, samples = 1,
+    expect = { answer = every_user }, equal = "rows" },
+  scenario { "first_older", sql = older_sql, warmup = 1, samples = 1, expect = { answer = older }, equal = "rows" },
+  scenario { "first_join", sql = join_sql, warmup = 1, samples = 1, expect = { answer = joined }, equal = "rows" },
   scenario { "point_lookup", sql = "SELECT name FROM users WHERE id = :id", bind = { id = half },
     warmup = 1, samples = 100, expect = { rows = 1, value = value_at(users, "name", half) } },
 
   -- Reads
-  sampled("scan_users", "SELECT * FROM users", U, set),
-  sampled("scan_orders", "SELECT * FROM orders", O, set),
-  sampled("id_point", "SELECT id FROM users WHERE id = :id", 1,
-    { bind = { id = half }, expect = { rows = 1, value = half } }),
-  sampled("name_scan", name_sql, 1, name_bind),
+  sampled("scan_users", "SELECT * FROM users", { answer = every_user }, set),
+  sampled("scan_orders", "SELECT * FROM orders", { answer = every_order }, set),
+  sampled("id_point", "SELECT id FROM users WHERE id = :id", { rows = 1, value = half },
+    { bind = { id = half } }),
+  sampled("name_scan", name_sql, name_expect, name_bind),
   ddl("create_index_name", "CREATE INDEX users_name ON users(name)"),
-  sampled("name_index", name_sql, 1, name_bind),
-  sampled("id_range100", "SELECT id FROM users WHERE id >= :low AND id <= :high", 100,
+  sampled("name_index", name_sql, name_expect, name_bind),
+  sampled("id_range100", "SELECT id FROM users WHERE id >= :low AND id <= :high", { answer = first100 },
     { bind = { low = 1, high = 100 }, equal = "rows" }),
-  sampled("sort_top100", "SELECT name FROM users ORDER BY age DESC LIMIT 100", 100),
-  sampled("group100", "SELECT age, COUNT(*) FROM users GROUP BY age", ages, set),
-  sampled("filtered_join", join_sql, joined, set),
+  sampled("sort_top100", "SELECT name FROM users ORDER BY age DESC LIMIT 100", oldest),
+  sampled("group100", "SELECT age, COUNT(*) FROM users GROUP BY age", { answer = by_age }, set),
+  sampled("filtered_join", join_sql, { answer = joined }, set),
   sampled("derived_join", [[SELECT d.name FROM (SELECT id, name FROM users WHERE age > 90) d
-    JOIN orders o ON d.id = o.user_id]], joined, set),
+    JOIN orders o ON d.id = o.user_id]], { answer = joined }, set),
   sampled("cte_group", [[WITH a AS (SELECT age FROM users)
-    SELECT age, COUNT(*) FROM a GROUP BY age]], ages, set),
-  sampled("scalar_subquery", "SELECT name, (SELECT COUNT(*) FROM orders) FROM users LIMIT 100", 100),
-  sampled("correlated_exists20", exists_sql, with_orders, set),
+    SELECT age, COUNT(*) FROM a GROUP BY age]], { answer = by_age }, set),
+  sampled("scalar_subquery", "SELECT name, (SELECT COUNT(*) FROM orders) FROM users LIMIT 100",
+    { rows = 100, values = { any, O } }),
+  sampled("correlated_exists20", exists_sql, { answer = first20 }, set),
   ddl("create_index_user_id", "CREATE INDEX orders_user_id ON orders(user_id)"),
-  sampled("correlated_exists20_indexed", exists_sql, with_orders, set),
+  sampled("correlated_exists20_indexed", exists_sql, { answer = first20 }, set),
   ddl("drop_index_user_id", drop_index("orders_user_id", "orders")),
   create { "create_wide", wide },
-  load { "load_wide", wide, batch = 500, commit = 500 },
-  sampled("scan_wide512B", "SELECT * FROM wide", W, set),
+  load { "load_wide", wide, batch = p.batch, commit = p.batch },
+  sampled("scan_wide512B", "SELECT * FROM wide", { answer = every_payload }, set),
 
   -- Clients: the same row for all, then a row for each
   point { "concurrent", bind = { id = 1 }, expect = { rows = 1, value = 1 },
@@ -211,7 +247,7 @@ return suite { "shop",
   load { "load_commit_100", commit_100, batch = 1, commit = 100 },
   load { "load_commit_500", commit_500, batch = 1, commit = 500 },
   create { "create_batch_t", batch_t },
-  load { "load_batch_t", batch_t, batch = 100, commit = 100 },
+  load { "load_batch_t", batch_t, batch = p.small_batch, commit = p.small_batch },
 
   -- Deletes
   once("delete_one_user", "DELETE FROM users WHERE id = :id",
@@ -221,20 +257,18 @@ return suite { "shop",
 
   -- A lookup before and after its index
   create { "create_items", items },
-  load { "load_items", items, batch = 100, commit = 100 },
-  scenario { "code_scan", sql = code_sql, warmup = 1, samples = 7,
-    bind = code_bind.bind, expect = code_bind.expect },
+  load { "load_items", items, batch = p.small_batch, commit = p.small_batch },
+  sampled("code_scan", code_sql, code_expect, code_bind),
   ddl("create_index_code", "CREATE INDEX items_code ON items(code)"),
-  scenario { "code_index", sql = code_sql, warmup = 1, samples = 7,
-    bind = code_bind.bind, expect = code_bind.expect },
+  sampled("code_index", code_sql, code_expect, code_bind),
 
   -- What is there at the end
-  stats("users", "users", 0, 0, "age"),
-  stats("orders", "orders", O, distinct(orders, "user_id"), "user_id"),
-  stats("wide", "wide", W, W, "id"),
-  stats("writes", "writes", 200, 200, "age"),
-  stats("batch_t", "batch_t", U, distinct(batch_t, "age"), "age"),
-  stats("items", "items", O, O, "code"),
+  stats("users", 0, { { "name", 0 }, { "age", 0 } }),
+  stats("orders", O, { { "user_id", owners }, { "product", distinct(orders, "product") } }),
+  stats("wide", W, { { "id", W } }),
+  stats("writes", 200, { { "name", 200 }, { "age", 200 } }),
+  stats("batch_t", U, { { "name", U }, { "age", distinct(batch_t, "age") } }),
+  stats("items", O, { { "code", O } }),
   once("index_list", index_list_sql, { expect = { rows = 2, value = "items_code" },
     help = "indexes that must exist at the end" }),
 
@@ -252,11 +286,14 @@ return suite { "shop",
     b = { "concurrent", clients = 1 }, metric = "service_ns", stat = "mean",
     differs = "all read the same row" },
   relation { "name: without index against with", a = "name_scan", b = "name_index",
-    metric = "service_ns", stat = "p50" },
+    metric = "service_ns", stat = "p50",
+    differs = same_sql },
   relation { "code: without index against with", a = "code_scan", b = "code_index",
-    metric = "service_ns", stat = "p50" },
+    metric = "service_ns", stat = "p50",
+    differs = same_sql },
   relation { "EXISTS: without inner index against with", a = "correlated_exists20",
-    b = "correlated_exists20_indexed", metric = "service_ns", stat = "p50" },
+    b = "correlated_exists20_indexed", metric = "service_ns", stat = "p50",
+    differs = same_sql },
   relation { "EXISTS of 20 against one scan of orders", a = "correlated_exists20",
     b = "scan_orders", metric = "service_ns", stat = "p50",
     differs = "the scan also returns its rows; EXISTS may stop at the first" },
@@ -265,7 +302,9 @@ return suite { "shop",
   relation { "top 100 against a scan", a = "sort_top100", b = "scan_users",
     metric = "service_ns", stat = "p50", differs = "100 rows returned against " .. U .. ", sorted" },
   relation { "1 row a commit against 500", a = "load_commit_1", b = "load_commit_500",
-    metric = "wall_ns", stat = "value" },
+    metric = "wall_ns", stat = "value",
+    differs = "equal tables; autocommit against BEGIN and COMMIT around the rows" },
   relation { "1 row a commit against 100", a = "load_commit_1", b = "load_commit_100",
-    metric = "wall_ns", stat = "value" },
+    metric = "wall_ns", stat = "value",
+    differs = "equal tables; autocommit against BEGIN and COMMIT around the rows" },
 }
