@@ -156,16 +156,39 @@ static const char *setting_value(struct my_conn *my, const char *text)
     return arena_printf(my->base.arena, "'%s'", escaped);
 }
 
+static const char *setting_hint(int code)
+{
+    switch (code) {
+    case 1229: /* a global variable */
+    case 1238: /* a read-only variable */
+        return "; a session cannot change it, set it on the server";
+    case 1227: return "; this user may not change it, set it on the server";
+    default: return "";
+    }
+}
+
+static bool apply_setting(struct my_conn *my, const struct drv_pair *pair, struct err *err)
+{
+    char message[DRV_ERROR_BYTES];
+    const char *sql = arena_printf(my->base.arena, "SET SESSION %s = %s", pair->name,
+                                   setting_value(my, pair->value));
+    if (execute(my, sql, err))
+        return true;
+    if (err->kind != ERR_DATABASE)
+        return err_wrap(err, "set.%.60s", pair->name);
+    /* What stands in the target is wrong; nothing ran. */
+    error_copy(message, sizeof(message), mysql_error(my->db));
+    return err_set(err, ERR_USAGE, "set.%.60s: the server does not take '%.60s': %.250s (%d)%s",
+                   pair->name, pair->value, message, err->code, setting_hint(err->code));
+}
+
 /* On a server that we did not start, settings can only be those of the session. */
 static bool apply_settings(struct my_conn *my, struct err *err)
 {
     const struct drv_target *target = my->base.target;
     for (uint32_t i = 0; target->home == DRV_HOME_RUNNING && i < target->setting_count; i++) {
-        const struct drv_pair *pair = &target->settings[i];
-        const char *sql = arena_printf(my->base.arena, "SET SESSION %s = %s", pair->name,
-                                       setting_value(my, pair->value));
-        if (!execute(my, sql, err))
-            return err_wrap(err, "set.%.60s", pair->name);
+        if (!apply_setting(my, &target->settings[i], err))
+            return false;
     }
     return true;
 }
@@ -176,8 +199,7 @@ bool my_open(struct drv_conn *conn, struct err *err)
     if (!my_connect(conn->target, CONNECT_LIMIT_S, 0, &my->db, err))
         return false;
     my->thread_id = mysql_thread_id(my->db);
-    socket_note(&my->socket, mysql_get_socket(my->db));
-    return apply_settings(my, err);
+    return sever_ready(&my->sever_fd, mysql_get_socket(my->db), err) && apply_settings(my, err);
 }
 
 static void drop_set(struct my_conn *my)
@@ -194,6 +216,7 @@ static void drop_set(struct my_conn *my)
 void my_close(struct drv_conn *conn)
 {
     struct my_conn *my = (struct my_conn *)conn;
+    sever_done(&my->sever_fd);
     drop_set(my);
     if (my->db)
         mysql_close(my->db);

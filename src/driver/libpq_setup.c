@@ -349,6 +349,37 @@ static bool connect_start(struct pq_conn *pq, struct err *err)
     return wait_connected(pq, err);
 }
 
+static const char *setting_hint(const char *sqlstate)
+{
+    static const char *const hints[][2] = {
+        {"55P02", "; a session cannot change it, set it on the server" },
+        {"42501", "; this user may not change it, set it on the server"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(hints); i++) {
+        if (strcmp(sqlstate, hints[i][0]) == 0)
+            return hints[i][1];
+    }
+    return "";
+}
+
+static bool apply_setting(struct pq_conn *pq, const struct drv_pair *pair, struct err *err)
+{
+    const char *params[] = {pair->name, pair->value};
+    char message[DRV_ERROR_BYTES];
+    if (execute(pq, "SELECT set_config($1, $2, false)", 2, params, NULL, err))
+        return true;
+    if (err->kind != ERR_DATABASE)
+        return err_wrap(err, "set.%.60s", pair->name);
+    /* What stands in the target is wrong; nothing ran. */
+    static const char prefix[] = "ERROR:  ";
+    const char *words = PQerrorMessage(pq->db);
+    if (slice_starts(slice_of(words), prefix))
+        words += strlen(prefix);
+    error_copy(message, sizeof(message), words);
+    return err_set(err, ERR_USAGE, "set.%.60s: PostgreSQL does not take '%.60s': %.250s%s",
+                   pair->name, pair->value, message, setting_hint(err->sqlstate));
+}
+
 /* On a server that we did not start, settings can only be those of the session. */
 static bool apply_settings(struct pq_conn *pq, struct err *err)
 {
@@ -360,9 +391,8 @@ static bool apply_settings(struct pq_conn *pq, struct err *err)
             return false;
     }
     for (uint32_t i = 0; target->home == DRV_HOME_RUNNING && i < target->setting_count; i++) {
-        const char *params[] = {target->settings[i].name, target->settings[i].value};
-        if (!execute(pq, "SELECT set_config($1, $2, false)", 2, params, NULL, err))
-            return err_wrap(err, "set.%.60s", params[0]);
+        if (!apply_setting(pq, &target->settings[i], err))
+            return false;
     }
     return true;
 }
@@ -372,7 +402,8 @@ bool pq_open(struct drv_conn *conn, struct err *err)
     struct pq_conn *pq = (struct pq_conn *)conn;
     if (!connect_start(pq, err))
         return false;
-    socket_note(&pq->socket, PQsocket(pq->db));
+    if (!sever_ready(&pq->sever_fd, PQsocket(pq->db), err))
+        return false;
     if (PQsetnonblocking(pq->db, 1) != 0)
         return fail_lost(pq, err);
     pq->cancel = PQgetCancel(pq->db);
@@ -382,6 +413,7 @@ bool pq_open(struct drv_conn *conn, struct err *err)
 void pq_close(struct drv_conn *conn)
 {
     struct pq_conn *pq = (struct pq_conn *)conn;
+    sever_done(&pq->sever_fd);
     PQfreeCancel(pq->cancel);
     PQfinish(pq->db);
     pq->cancel = NULL;

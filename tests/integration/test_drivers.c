@@ -367,11 +367,6 @@ static void refusals_say_what_to_do(void **state)
                                               scheme));
     err = bench_refused(&target);
     assert_int_equal(err.kind, ERR_SYSTEM);
-    target = bench_target(bench,
-                          bench_url(bench, user, password, is_postgres(bench) ? "postgres" : "",
-                                    "?set.no_such_setting=1"));
-    err = bench_refused(&target);
-    assert_non_null(strstr(err.text, "no_such_setting"));
     if (!is_postgres(bench))
         return;
     target = bench_target(bench, "postgresql://u:S3cret%zz@h/d");
@@ -432,6 +427,38 @@ static void settings_are_of_the_session(void **state)
         ask(conn, is_postgres(bench) ? "SHOW work_mem" : "SELECT @@SESSION.sql_mode");
     assert_memory_equal(mode.as.text, is_postgres(bench) ? "3MB" : "ANSI_QUOTES", mode.bytes);
     drv_close(&conn);
+}
+
+/* Nothing ran: it is the command line that is wrong. */
+static void wrong_settings_are_refused(void **state)
+{
+    static const struct {
+        bool postgres;
+        const char *query, *name, *why;
+    } cases[] = {
+        {true,  "?set.jit=banana",                       "set.jit: ",      "requires a Boolean value"              },
+        {true,  "?set.nope=1",                           "set.nope: ",     "unrecognized configuration"            },
+        {true,  "?set.fsync=off",                        "set.fsync: ",    "cannot change it, set it on the server"},
+        {true,  "?set.jit=off&set.work_mem=-5",          "set.work_mem: ", "outside the valid range"               },
+        {false, "?set.nope=1",                           "set.nope: ",     "Unknown system variable"               },
+        {false, "?set.sql_mode=banana",                  "set.sql_mode: ", "can't be set to the value"             },
+        {false, "?set.innodb_flush_log_at_trx_commit=0",
+         "set.innodb_flush_log_at_trx_commit: ",                           "cannot change it, set it on the server"},
+        {false, "?set.version=1",                        "set.version: ",  "set it on the server"                  },
+    };
+    struct bench *bench = *state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        if (cases[i].postgres != is_postgres(bench))
+            continue;
+        const char *url =
+            bench_url(bench, server_user(bench->server), server_password(bench->server),
+                      is_postgres(bench) ? "postgres" : "", cases[i].query);
+        struct drv_target target = bench_target(bench, url);
+        struct err err = bench_refused(&target);
+        assert_int_equal(err.kind, ERR_USAGE);
+        assert_memory_equal(err.text, cases[i].name, strlen(cases[i].name));
+        assert_non_null(strstr(err.text, cases[i].why));
+    }
 }
 
 static void check_large(const struct bench *bench, const char *query)
@@ -547,6 +574,7 @@ static int run_kind_of_server(enum server_kind kind, const char *name, int *trie
         WITH_SERVER(refusals_say_what_to_do),
         WITH_SERVER(odd_passwords_work),
         WITH_SERVER(settings_are_of_the_session),
+        WITH_SERVER(wrong_settings_are_refused),
         WITH_SERVER(large_results_arrive),
         WITH_SERVER(large_parameters_leave),
         WITH_SERVER(text_that_does_not_fit_is_an_error),
