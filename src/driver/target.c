@@ -268,7 +268,7 @@ static bool check_bytes(struct slice text, bool is_conninfo, struct err *err)
     for (size_t i = 0; i < text.bytes; i++) {
         unsigned char c = (unsigned char)text.at[i];
         if ((c < ' ' || c == 0x7f) && !(is_conninfo && (c == '\n' || c == '\r' || c == '\t')))
-            return err_set(err, ERR_USAGE, "a target has no control characters or line breaks");
+            return err_set(err, ERR_USAGE, "a target is one line without control characters");
     }
     return true;
 }
@@ -317,22 +317,31 @@ static bool read_file(struct arena *arena, struct slice path, struct slice *text
     return true;
 }
 
+/* What stands on the command line without its label, or in the file. */
+static bool parse_text(struct arena *arena, struct slice text, struct drv_target *target,
+                       struct err *err)
+{
+    if (!check_bytes(text, slice_starts(text, "conninfo:"), err))
+        return false;
+    target->shown = drv_redact(arena, arena_slice(arena, text));
+    return parse_form(arena, text, target, err) ||
+           err_wrap(err, "target %.*s", SHOWN_IN_ERRORS, target->shown);
+}
+
 bool drv_target_parse(struct arena *arena, const char *text, struct drv_target *target,
                       struct err *err)
 {
     struct drv_target fresh = {0};
     const char *label = NULL;
-    struct slice left = take_label(arena, slice_of(text), &label);
-    if (slice_starts(left, "@") && left.bytes <= TARGET_BYTES_MAX) {
-        if (!read_file(arena, slice_skip(left, 1), &left, err))
+    struct slice given = take_label(arena, slice_of(text), &label), left = given;
+    bool from_file = slice_starts(given, "@") && given.bytes <= TARGET_BYTES_MAX;
+    if (from_file) {
+        if (!read_file(arena, slice_skip(given, 1), &left, err))
             return false;
         left = take_label(arena, left, &label);
     }
-    if (!check_bytes(left, slice_starts(left, "conninfo:"), err))
-        return false;
-    fresh.shown = drv_redact(arena, arena_slice(arena, left));
-    if (!parse_form(arena, left, &fresh, err))
-        return err_wrap(err, "target %.*s", SHOWN_IN_ERRORS, fresh.shown);
+    if (!parse_text(arena, left, &fresh, err))
+        return from_file ? err_wrap(err, "%.*s", SHOWN_IN_ERRORS, given.at) : false;
     fresh.label = label ? label : fresh.kind;
     *target = fresh;
     return true;
