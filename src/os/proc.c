@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +60,24 @@ static void close_above(const struct launch *launch)
     (void)close_range((unsigned)high + 1, ~0U, 0);
 }
 
+/* The limit of descriptors as it was before we raised it; {0, 0}: we did not. */
+static struct rlimit *former_limit(void)
+{
+    static struct rlimit limit;
+    return &limit;
+}
+
+void proc_allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    *former_limit() = limit;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        *former_limit() = (struct rlimit){0, 0};
+}
+
 static void become_user(const struct launch *launch)
 {
     if (setgroups(0, NULL) != 0 || setgid(launch->gid) != 0 || setuid(launch->uid) != 0)
@@ -87,6 +106,8 @@ static NORETURN void run_child(const struct launch *launch)
         become_user(launch);
     if (launch->folder && chdir(launch->folder) != 0)
         give_up(launch, "entering folder");
+    if (former_limit()->rlim_max > 0)
+        (void)setrlimit(RLIMIT_NOFILE, former_limit());
     sig_default();
     execve(launch->path, launch->argv, launch->env);
     give_up(launch, "executing");

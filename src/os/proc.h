@@ -27,6 +27,10 @@ struct proc_spec {
 MUST_CHECK bool proc_start(const struct proc_spec *spec, void (*announce)(pid_t pid),
                            pid_t *pid, struct err *err);
 
+/* Raises our limit of open descriptors as far as we may. Children that are started here get the
+ * limit that there was before: servers choose settings by it. Before any thread exists. */
+void proc_allow_descriptors(void);
+
 /* Waits at most timeout_ns (0: only looks). True when it has ended: *status as from waitpid. */
 bool proc_wait(pid_t pid, uint64_t timeout_ns, int *status);
 

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,16 +221,6 @@ static void leave_descriptors(int link)
     (void)close_range(LINK_FD + 1, ~0U, 0);
 }
 
-/* A handle for each process of each server. */
-static void allow_descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static NORETURN void run_reaper(int link, reaper_cleanup_fn cleanup, const sigset_t *mask)
 {
     struct reaper reaper = {.cleanup = cleanup};
@@ -240,7 +229,6 @@ static NORETURN void run_reaper(int link, reaper_cleanup_fn cleanup, const sigse
     ignore_signals();
     pthread_sigmask(SIG_SETMASK, mask, NULL);
     leave_descriptors(link);
-    allow_descriptors();
     reaper.arena = arena_create(16 << 10);
     listen_until_end(&reaper);
     reap(&reaper);
@@ -255,6 +243,7 @@ bool reaper_start(reaper_cleanup_fn cleanup, struct err *err)
     int ends[2];
     sigset_t all, before;
     assert(owner->link < 0);
+    proc_allow_descriptors(); /* it holds one for each process of a server */
     if (pipe2(ends, O_CLOEXEC) != 0)
         return err_errno(err, "making the pipe to the reaper");
     /* A Ctrl-C between the fork and the reaper's own settings must not end it. */

@@ -18,7 +18,8 @@
 /* Undoes something outside: called in the reaper with the text that was registered. */
 typedef void (*reaper_cleanup_fn)(const char *text);
 
-/* Must be called before any thread exists, once. */
+/* Must be called before any thread exists, once. Raises the limit of open descriptors
+ * (proc_allow_descriptors), here and in the reaper. */
 MUST_CHECK bool reaper_start(reaper_cleanup_fn cleanup, struct err *err);
 
 /* Registration may come from one thread at a time; each is one small write, so it cannot be

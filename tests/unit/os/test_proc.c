@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -288,6 +289,36 @@ static void a_user_can_be_taken_on_by_root_only(void **state)
     assert_false(proc_run(place->arena, &spec, SOON * NS_PER_S, &err));
 }
 
+static int raise_limit(struct arena *arena)
+{
+    const char *const argv[] = {"/bin/sh", "-c", "ulimit -n", NULL};
+    const char *told = "";
+    struct rlimit limit;
+    struct err err;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 1;
+    limit.rlim_cur = 99;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 2;
+    proc_allow_descriptors();
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur != limit.rlim_max)
+        return 3;
+    if (!proc_capture(arena, argv, SOON * NS_PER_S, 100, &told, &err))
+        return 4;
+    return strcmp(told, "99\n") == 0 ? 0 : 5;
+}
+
+static void descriptors_are_for_us_alone(void **state)
+{
+    struct place *place = *state;
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(raise_limit(place->arena));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
 int main(void)
@@ -305,6 +336,7 @@ int main(void)
         WITH_PLACE(log_tails_are_whole_lines),
         WITH_PLACE(facts_are_those_of_the_process),
         WITH_PLACE(family_is_root_children_and_grandchildren),
+        WITH_PLACE(descriptors_are_for_us_alone),
         WITH_PLACE(a_user_can_be_taken_on_by_root_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
