@@ -4,11 +4,12 @@
 #include "driver/driver_internal.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 enum { CONN_BLOCK_BYTES = 8192 };
 
@@ -160,20 +161,23 @@ struct value number_decode(const char *text, uint32_t bytes)
     return real_decode(text, bytes);
 }
 
-void socket_note(struct drv_socket *known, int fd)
+bool sever_ready(int *sever_fd, int fd, struct err *err)
 {
-    struct stat info;
-    *known = (struct drv_socket){.fd = -1};
-    if (fd >= 0 && fstat(fd, &info) == 0)
-        *known = (struct drv_socket){fd, info.st_ino};
+    *sever_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    return *sever_fd >= 0 || err_errno(err, "keeping a second descriptor of a connection");
 }
 
-void socket_sever(const struct drv_socket *known)
+void sever_now(int sever_fd)
 {
-    struct stat info;
-    if (known->fd >= 0 && fstat(known->fd, &info) == 0 && S_ISSOCK(info.st_mode) &&
-        info.st_ino == known->inode)
-        (void)shutdown(known->fd, SHUT_RDWR);
+    if (sever_fd > 0)
+        (void)shutdown(sever_fd, SHUT_RDWR);
+}
+
+void sever_done(int *sever_fd)
+{
+    if (*sever_fd > 0)
+        close(*sever_fd);
+    *sever_fd = 0;
 }
 
 void settings_add(struct arena *arena, struct setting_list *list, struct drv_setting setting)

@@ -26,14 +26,12 @@ const char *error_copy(char *buffer, size_t room, const char *message);
 struct value number_decode(const char *text, uint32_t bytes);
 struct value real_decode(const char *text, uint32_t bytes); /* knows NaN and Infinity */
 
-/* The socket of a connection, for `sever`: a library may have closed it by itself meanwhile,
- * and its number may be somebody else's by then, so what it was is remembered too. */
-struct drv_socket {
-    int fd;
-    uint64_t inode;
-};
-void socket_note(struct drv_socket *known, int fd);
-void socket_sever(const struct drv_socket *known);
+/* For `sever`: a second descriptor of a connection's socket. The library's own is closed by it
+ * as soon as the connection breaks, and the number may be another socket's by then. 0: there is
+ * none yet. */
+MUST_CHECK bool sever_ready(int *sever_fd, int fd, struct err *err);
+void sever_now(int sever_fd);
+void sever_done(int *sever_fd);
 
 /* Settings collected one by one, then sorted by name. */
 struct setting_list {

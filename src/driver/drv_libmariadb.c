@@ -340,7 +340,7 @@ static void my_cancel(struct drv_conn *conn)
 
 static void my_sever(struct drv_conn *conn)
 {
-    socket_sever(&((struct my_conn *)conn)->socket);
+    sever_now(((struct my_conn *)conn)->sever_fd);
 }
 
 static const char *my_last_error(const struct drv_conn *conn)

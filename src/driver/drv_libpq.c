@@ -332,7 +332,7 @@ static void pq_cancel(struct drv_conn *conn)
 
 static void pq_sever(struct drv_conn *conn)
 {
-    socket_sever(&((struct pq_conn *)conn)->socket);
+    sever_now(((struct pq_conn *)conn)->sever_fd);
 }
 
 static const char *pq_last_error(const struct drv_conn *conn)

@@ -57,7 +57,7 @@ struct my_conn {
     struct drv_conn base;
     MYSQL *db;
     unsigned long thread_id;
-    struct drv_socket socket;
+    int sever_fd;
     bool stopped; /* a signal stopped the running setup statement */
 
     struct arena *set_arena; /* of the prepared set and its buffers */

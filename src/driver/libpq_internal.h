@@ -41,7 +41,7 @@ struct pq_conn {
     struct drv_conn base;
     PGconn *db;
     PGcancel *cancel;
-    struct drv_socket socket;
+    int sever_fd;
 
     struct arena *set_arena; /* of the prepared set and its buffers */
     struct pq_stmt *stmts;

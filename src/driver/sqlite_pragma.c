@@ -211,10 +211,9 @@ static bool setting_apply(struct lite_conn *lite, const struct drv_pair *pair, s
     if (read_value(pragma, text, &found) &&
         (pragma->kind == PRAGMA_BOOL ? wanted == (found != 0) : wanted == found))
         return true;
-    return err_set(err, ERR_USAGE, "set.%s: SQLite did not take '%.60s'; it %s%.60s%s",
+    return err_set(err, ERR_USAGE, "set.%s: SQLite did not take '%.60s'; it %s%.60s",
                    pragma->name, pair->value, *text ? "is " : "has no such setting here",
-                   value_shown(pragma, text),
-                   pragma->early ? " (a file with content keeps what it was made with)" : "");
+                   value_shown(pragma, text));
 }
 
 static bool apply_given(struct lite_conn *lite, bool early, struct err *err)

@@ -74,6 +74,8 @@ static int interrupted_on_ice(const struct bench *bench)
     else if (conn->class->query(conn, bench->arena, "SELECT 1", NULL, NULL, &err) ||
              err.kind != ERR_CANCELLED)
         result = 3;
+    if (result != 2)
+        pthread_join(thread, NULL);
     drv_close(&conn);
     if (waitpid(-1, NULL, WNOHANG) != -1) /* a child is left */
         result = 4;
