@@ -169,8 +169,8 @@ static void test_a_file_keeps_its_layout(void **state)
     assert_true(drv_open(&it->target, &conn, &err));
     assert_true(conn->class->query(conn, it->arena, "CREATE TABLE t (x)", NULL, NULL, &err));
     drv_close(&conn);
-    refused(it, "page_size", "8192", "it is 4096 (a file with content keeps");
-    refused(it, "auto_vacuum", "FULL", "it is NONE (a file with content keeps");
+    refused(it, "page_size", "8192", "did not take '8192'; it is 4096");
+    refused(it, "auto_vacuum", "FULL", "did not take 'FULL'; it is NONE");
 }
 
 /* The file's own journal stays what the target says: no connection turns to WAL first, which
