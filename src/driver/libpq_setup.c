@@ -134,8 +134,8 @@ static void waiting_end(struct waiting *waiting)
     if (waiting->canceller <= 0)
         return;
     (void)kill(waiting->canceller, SIGKILL);
-    while (waitpid(waiting->canceller, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    while (waitpid(waiting->canceller, NULL, 0) < 0 && errno == EINTR) {
+    }
     waiting->canceller = 0;
 }
 
