@@ -3,11 +3,16 @@
 
 /* A private server of one kind and connections to it, for the tests of the server drivers. */
 
+#include "base/text.h"
 #include "driver/driver.h"
+#include "os/now.h"
+#include "os/proc.h"
 #include "server/server.h"
 #include "testing.h"
 
+#include <glob.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 
 struct bench {
@@ -158,6 +163,51 @@ static inline bool bench_start(struct bench *bench, enum server_kind kind)
                                                   server_password(bench->server),
                                                   is_postgres(bench) ? "postgres" : "", ""));
     return true;
+}
+
+/* The processes of the server, all stopped until bench_thaw(). */
+struct ice {
+    pid_t pids[64];
+    unsigned count;
+};
+
+/* "T" for each thread. A signal reaches the threads of a process one after the other, and one
+ * that runs goes on until it does. */
+static inline bool is_stopped(pid_t pid)
+{
+    char pattern[64], state = 'T';
+    glob_t found;
+    text_print(pattern, sizeof(pattern), "/proc/%d/task/*/stat", (int)pid);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc && state == 'T'; i++) {
+        FILE *file = fopen(found.gl_pathv[i], "re");
+        if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            state = '?';
+        if (file)
+            fclose(file);
+    }
+    globfree(&found);
+    return state == 'T';
+}
+
+static inline struct ice bench_freeze(const struct bench *bench)
+{
+    struct ice ice = {.count = 0};
+    ice.count = proc_family(server_pid(bench->server), ice.pids, ARRAY_COUNT(ice.pids));
+    for (unsigned i = 0; i < ice.count; i++)
+        (void)kill(ice.pids[i], SIGSTOP);
+    for (unsigned i = 0; i < ice.count; i++) {
+        for (int tries = 0; tries < 2000 && !is_stopped(ice.pids[i]); tries++)
+            os_sleep_ns(NS_PER_MS);
+    }
+    return ice;
+}
+
+static inline void bench_thaw(const struct ice *ice)
+{
+    for (unsigned i = 0; i < ice->count; i++)
+        (void)kill(ice->pids[i], SIGCONT);
 }
 
 static inline void bench_stop(struct bench *bench)

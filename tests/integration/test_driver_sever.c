@@ -5,38 +5,12 @@
 
 #include "integration/driver_bench.h"
 #include "os/now.h"
-#include "os/proc.h"
 #include "server/reaper.h"
 
 #include <pthread.h>
-#include <signal.h>
-
-enum { FAMILY_MOST = 64 };
 
 #define BEFORE_NS (300 * NS_PER_MS)
 #define SOON_NS   (2 * NS_PER_S)
-
-/* The processes of the server, all stopped until thaw(). */
-struct ice {
-    pid_t pids[FAMILY_MOST];
-    unsigned count;
-};
-
-static struct ice freeze(const struct bench *bench)
-{
-    struct ice ice = {.count = 0};
-    ice.count = proc_family(server_pid(bench->server), ice.pids, FAMILY_MOST);
-    assert_true(ice.count > 0);
-    for (unsigned i = 0; i < ice.count; i++)
-        assert_int_equal(kill(ice.pids[i], SIGSTOP), 0);
-    return ice;
-}
-
-static void thaw(const struct ice *ice)
-{
-    for (unsigned i = 0; i < ice->count; i++)
-        assert_int_equal(kill(ice->pids[i], SIGCONT), 0);
-}
 
 struct blade {
     struct drv_conn *conn;
@@ -79,7 +53,7 @@ static void a_step_is_lost(void **state)
         enum drv_step step;
         prepare(conn, is_postgres(bench) ? "SELECT pg_sleep(60)" : "SELECT sleep(60)", 0,
                 direct);
-        struct ice ice = freeze(bench);
+        struct ice ice = bench_freeze(bench);
         pthread_t thread = start_blade(&blade);
         conn->class->submit(conn, &(struct drv_op){0});
         struct drv_outcome outcome = finish(conn, &step);
@@ -92,7 +66,7 @@ static void a_step_is_lost(void **state)
         assert_int_equal(finish(conn, &step).verdict, DRV_LOST);
         conn->class->sever(conn); /* once more, when the library has closed it */
         drv_close(&conn);
-        thaw(&ice);
+        bench_thaw(&ice);
     }
 }
 
@@ -101,7 +75,7 @@ static void a_query_fails(void **state)
     struct bench *bench = *state;
     struct blade blade = {.conn = bench_open(&bench->target)};
     struct err err = {0};
-    struct ice ice = freeze(bench);
+    struct ice ice = bench_freeze(bench);
     pthread_t thread = start_blade(&blade);
     assert_false(
         blade.conn->class->query(blade.conn, bench->arena, "SELECT 1", NULL, NULL, &err));
@@ -110,7 +84,7 @@ static void a_query_fails(void **state)
     print_message("             %s\n", err.text);
     assert_false(blade.conn->class->place(blade.conn, "dbdyno_cut", true, &err));
     drv_close(&blade.conn);
-    thaw(&ice);
+    bench_thaw(&ice);
 }
 
 static void a_prepare_fails(void **state)
@@ -119,13 +93,13 @@ static void a_prepare_fails(void **state)
     struct blade blade = {.conn = bench_open(&bench->target)};
     const struct prog_stmt stmt = {.name = "it", .sql = "SELECT 1"};
     struct err err = {0};
-    struct ice ice = freeze(bench);
+    struct ice ice = bench_freeze(bench);
     pthread_t thread = start_blade(&blade);
     assert_false(blade.conn->class->prepare(blade.conn, &stmt, 1, &err));
     check_blade(&blade, thread);
     print_message("             %s\n", err.text);
     drv_close(&blade.conn);
-    thaw(&ice);
+    bench_thaw(&ice);
 }
 
 /* The number of a socket that the library has closed may be another connection's by now. */

@@ -4,7 +4,6 @@
 
 #include "integration/driver_bench.h"
 #include "os/now.h"
-#include "os/proc.h"
 #include "os/sig.h"
 #include "server/reaper.h"
 
@@ -59,15 +58,12 @@ static void a_signal_stops_setup_but_no_clean_up(void **state)
 /* The request to stop is not answered either. */
 static int interrupted_on_ice(const struct bench *bench)
 {
-    pid_t pids[64];
     struct drv_conn *conn = NULL;
     struct err err = {0};
     pthread_t thread;
     if (!drv_open(&bench->target, &conn, &err))
         return 1;
-    unsigned count = proc_family(server_pid(bench->server), pids, ARRAY_COUNT(pids));
-    for (unsigned i = 0; i < count; i++)
-        (void)kill(pids[i], SIGSTOP);
+    struct ice ice = bench_freeze(bench);
     int result = 0;
     if (pthread_create(&thread, NULL, signal_soon, NULL) != 0)
         result = 2;
@@ -79,8 +75,7 @@ static int interrupted_on_ice(const struct bench *bench)
     drv_close(&conn);
     if (waitpid(-1, NULL, WNOHANG) != -1) /* a child is left */
         result = 4;
-    for (unsigned i = 0; i < count; i++)
-        (void)kill(pids[i], SIGCONT);
+    bench_thaw(&ice);
     return result;
 }
 
