@@ -250,13 +250,15 @@ uint64_t gen_answer(const struct gen_pool *pool, const struct gen_answer_query *
                           .seed = query->seed,
                           .stream = query->stream,
                           .client = 1};
+    uint64_t sum = 0;
+    *matching = 0;
+    assert(query->count > 0);
+    if (query->rows == 0)
+        return 0;
     struct arena *scratch = arena_create(ARENA_BLOCK_BYTES);
     struct value *values = arena_array(scratch, struct value, query->count);
-    uint64_t sum = 0;
-    assert(query->count > 0);
     ctx.scratch_room = answer_scratch(pool, query);
     ctx.scratch = arena_array(scratch, char, ctx.scratch_room + 1u);
-    *matching = 0;
     for (uint64_t i = 0; i < query->rows; i++) {
         ctx.row = query->first + i;
         if (!is_kept(&ctx, query->where))

@@ -5,8 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Columns of a count weigh like this many nodes a row. */
-enum { WEIGHT_OF_ROW = 16, TEXT_BYTES_OF_NODE = 64 };
+enum { TEXT_BYTES_OF_NODE = 64 };
 
 struct suite_expr *suite_expr_const(struct suite_loader *ld, const struct value *value)
 {
@@ -20,7 +19,7 @@ struct suite_expr *suite_expr_const(struct suite_loader *ld, const struct value 
     return expr;
 }
 
-static const char *take_fault(struct suite_loader *ld)
+const char *suite_take_fault(struct suite_loader *ld)
 {
     const char *fault = ld->pool->fault ? ld->pool->fault : "not a usable generator";
     ld->pool->fault = NULL;
@@ -127,7 +126,7 @@ struct suite_expr *suite_expr_finish(struct suite_loader *ld, struct suite_expr 
     else
         done = suite_expr_lower(ld, e, &(struct suite_scope){0}, why) != GEN_NONE;
     if (!done && !*why)
-        *why = take_fault(ld);
+        *why = suite_take_fault(ld);
     return done ? e : NULL;
 }
 
@@ -203,7 +202,7 @@ gen_id suite_expr_lower(struct suite_loader *ld, struct suite_expr *e,
         return e->id;
     gen_id id = is_name(e) ? lower_name(ld, e, scope, why) : lower_node(ld, e, scope, why);
     if (id == GEN_NONE && !*why)
-        *why = take_fault(ld);
+        *why = suite_take_fault(ld);
     if (id == GEN_NONE)
         return GEN_NONE;
     e->id = id;
@@ -238,133 +237,4 @@ struct value suite_tree_value(struct suite_loader *ld, gen_id tree, uint64_t str
     value = value_copy(ld->arena, &value);
     arena_destroy(&arena);
     return value;
-}
-
-/* Takes from what a suite may run through its generators. */
-static bool charge_rows(struct suite_loader *ld, uint64_t rows, uint64_t weight,
-                        const char **why)
-{
-    uint64_t cost = rows * (1 + weight / WEIGHT_OF_ROW);
-    if (cost <= SUITE_COUNT_ROWS_MAX - ld->count_rows) {
-        ld->count_rows += cost;
-        return true;
-    }
-    *why = "count(), distinct() and answer{} may run 10,000,000 rows in all (a row of large "
-           "expressions counts as several)";
-    return false;
-}
-
-/* Expressions count a column by its tree. */
-static uint64_t weight_in(const struct suite_expr *e, const struct suite_table_def *def)
-{
-    uint64_t weight = e->weight;
-    for (uint32_t i = 0; e->kind == GEN_AT && !e->column && i < def->table.column_count; i++) {
-        if (strcmp(def->table.columns[i].name, e->text) == 0)
-            weight += def->weights[i];
-    }
-    for (uint32_t i = 0; i < e->child_count; i++) {
-        if (e->children[i]->uses & SUITE_USE_COLUMN)
-            weight += weight_in(e->children[i], def) - e->children[i]->weight;
-    }
-    return weight;
-}
-
-bool suite_table_count(struct suite_loader *ld, const struct suite_table_def *def,
-                       struct suite_expr *predicate, uint64_t *count, const char **why)
-{
-    if (!predicate) {
-        *count = def->table.rows;
-        return true;
-    }
-    struct suite_scope scope = suite_scope_of_table(ld, def);
-    gen_id tree = suite_expr_lower(ld, predicate, &scope, why);
-    if (tree == GEN_NONE || !charge_rows(ld, def->table.rows, weight_in(predicate, def), why))
-        return false;
-    uint64_t stream = gen_stream(def->table.name, "count", 0);
-    *count = gen_count(ld->pool, ld->options->seed, stream, tree, 1, def->table.rows);
-    return true;
-}
-
-/* NULL, which does not count, in rows where the predicate does not hold: the row number is
- * multiplied by 1 // 1 or by 1 // 0, which is NULL. */
-static gen_id where_kept(struct gen_pool *pool, gen_id tree, uint64_t stream, gen_id keep)
-{
-    struct value zero = value_int(0), one = value_int(1);
-    gen_id holds = gen_arith(pool, GEN_NE, keep, gen_const(pool, &zero));
-    gen_id factor = gen_arith(pool, GEN_IDIV, gen_const(pool, &one), holds);
-    return gen_at(pool, tree, stream, gen_arith(pool, GEN_MUL, gen_row(pool), factor));
-}
-
-bool suite_table_distinct(struct suite_loader *ld, const struct suite_table_def *def,
-                          struct suite_expr *expr, struct suite_expr *predicate,
-                          uint64_t *count, const char **why)
-{
-    struct suite_scope scope = suite_scope_of_table(ld, def);
-    uint64_t weight = weight_in(expr, def);
-    uint64_t stream = gen_stream(def->table.name, "count", 0);
-    gen_id tree = suite_expr_lower(ld, expr, &scope, why);
-    if (tree == GEN_NONE)
-        return false;
-    if (predicate) {
-        gen_id keep = suite_expr_lower(ld, predicate, &scope, why);
-        if (keep == GEN_NONE)
-            return false;
-        weight += weight_in(predicate, def);
-        tree = where_kept(ld->pool, tree, stream, keep);
-        if (tree == GEN_NONE) {
-            *why = take_fault(ld);
-            return false;
-        }
-    }
-    if (!charge_rows(ld, def->table.rows, weight, why))
-        return false;
-    *count = gen_distinct(ld->pool, ld->options->seed, stream, tree, 1, def->table.rows);
-    return true;
-}
-
-/* ---- answers */
-static gen_id lower_answer(struct suite_loader *ld, struct suite_expr *expr,
-                           const struct suite_scope *scope, const char **why)
-{
-    if (expr->uses & SUITE_USE_DRAW)
-        *why = "a right answer draws nothing: use columns and at()";
-    else if (expr->uses & SUITE_USE_CLIENT)
-        *why = "a right answer does not know the client";
-    else
-        return suite_expr_lower(ld, expr, scope, why);
-    return GEN_NONE;
-}
-
-bool suite_table_answer(struct suite_loader *ld, const struct suite_answer_of *of,
-                        struct suite_answer *answer, const char **why)
-{
-    const struct suite_table_def *def = of->table;
-    struct suite_scope scope = suite_scope_of_table(ld, def);
-    uint64_t weight = of->where ? weight_in(of->where, def) : 0, bytes = 0;
-    gen_id *trees = arena_array(ld->scratch, gen_id, of->value_count);
-    gen_id where = of->where ? lower_answer(ld, of->where, &scope, why) : GEN_NONE;
-    if (of->where && where == GEN_NONE)
-        return false;
-    for (uint32_t i = 0; i < of->value_count; i++) {
-        trees[i] = lower_answer(ld, of->values[i], &scope, why);
-        if (trees[i] == GEN_NONE)
-            return false;
-        weight += weight_in(of->values[i], def);
-        bytes += gen_scratch_bytes(ld->pool, trees[i]);
-    }
-    if (bytes > SUITE_ANSWER_BYTES_MAX) {
-        *why = "a row has more than 64 MiB of text";
-        return false;
-    }
-    if (!charge_rows(ld, def->table.rows, weight, why))
-        return false;
-    struct gen_answer_query query = {.seed = ld->options->seed,
-                                     .stream = gen_stream(def->table.name, "count", 0),
-                                     .trees = trees,
-                                     .count = of->value_count,
-                                     .where = where,
-                                     .first = 1,
-                                     .rows = def->table.rows};
-    answer->checksum = gen_answer(ld->pool, &query, &answer->rows);
-    return true;
 }

@@ -45,7 +45,6 @@ enum {
 #define SUITE_ARENA_BYTES_MAX  ((size_t)256 << 20)  /* what a suite may take of the arena */
 #define SUITE_GENERATORS_MAX   ((size_t)1000000)    /* nodes; the pool's own limit is 2^20 */
 #define SUITE_WORK_MAX         UINT64_C(300000000)
-#define SUITE_ANSWER_BYTES_MAX (UINT64_C(64) << 20)       /* texts of a row of an answer */
 #define SUITE_DEADLINE_NS      (UINT64_C(300) * NS_PER_S) /* beside the duration */
 
 struct suite_place {
@@ -109,18 +108,6 @@ struct suite_table_def {
     struct suite_table table;
     const uint32_t *weights; /* of each column's tree */
     struct suite_place where;
-};
-
-/* What answer { } reads, and what comes of it. */
-struct suite_answer_of {
-    const struct suite_table_def *table;
-    struct suite_expr **values;
-    uint32_t value_count;
-    struct suite_expr *where; /* NULL: all rows */
-};
-
-struct suite_answer {
-    uint64_t rows, checksum; /* sum of value_row_hash */
 };
 
 /* ---- steps */
@@ -272,6 +259,8 @@ struct suite_expr *suite_expr_const(struct suite_loader *ld, const struct value 
  */
 struct suite_expr *suite_expr_finish(struct suite_loader *ld, struct suite_expr *e,
                                      const char **why);
+/* Why the pool refused a node; forgets it. */
+const char *suite_take_fault(struct suite_loader *ld);
 /* GEN_NONE with the reason in *why. */
 gen_id suite_expr_lower(struct suite_loader *ld, struct suite_expr *e,
                         const struct suite_scope *scope, const char **why);
@@ -280,18 +269,6 @@ struct suite_scope suite_scope_of_table(struct suite_loader *ld,
 /* The value of a tree in row `row`; text is copied to the arena. */
 struct value suite_tree_value(struct suite_loader *ld, gen_id tree, uint64_t stream,
                               uint64_t row);
-
-/* Rows of the table for which the predicate (NULL: all) holds; distinct values of `expr` (not
- * NULL) in them. */
-bool suite_table_count(struct suite_loader *ld, const struct suite_table_def *def,
-                       struct suite_expr *predicate, uint64_t *count, const char **why);
-bool suite_table_distinct(struct suite_loader *ld, const struct suite_table_def *def,
-                          struct suite_expr *expr, struct suite_expr *predicate,
-                          uint64_t *count, const char **why);
-
-/* The whole answer; its expressions draw nothing. */
-bool suite_table_answer(struct suite_loader *ld, const struct suite_answer_of *of,
-                        struct suite_answer *answer, const char **why);
 
 /* ---- compiling (suite_compile.c): a program or a reason for every dialect; faults are
  * recorded */

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "suite/suite_figure_internal.h"
 #include "suite/suite_lua_internal.h"
 
 #include <string.h>
