@@ -5,8 +5,9 @@
 #include <string.h>
 
 enum {
-    GAP = 2,       /* blanks between columns */
-    CUT_WIDTH = 8, /* a column of text is not cut below this */
+    GAP = 2,         /* blanks between columns */
+    CUT_WIDTH = 8,   /* a column of text is not cut below this */
+    WRAP_WIDTH = 24, /* nor wrapped */
     CELL_BYTES_MAX = 4096,
 };
 
@@ -19,9 +20,9 @@ struct column {
 
 struct row {
     const char **cells;
-    const char *title; /* of a rule */
+    const char *title; /* of a rule or line */
     size_t count;
-    bool rule;
+    bool rule, line;
 };
 
 struct table {
@@ -29,6 +30,7 @@ struct table {
     struct column *columns;
     struct row *rows;
     size_t column_count, column_room, row_count, row_room;
+    bool wrap_last;
 };
 
 /* What of the table is shown, and how wide. */
@@ -111,7 +113,7 @@ void table_cell(struct table *table, const char *text)
 {
     assert(table->row_count > 0);
     struct row *row = &table->rows[table->row_count - 1];
-    assert(!row->rule && row->count < table->column_count);
+    assert(!row->rule && !row->line && row->count < table->column_count);
     row->cells[row->count++] = clean_copy(table->arena, text);
 }
 
@@ -120,6 +122,18 @@ void table_rule(struct table *table, const char *title)
     struct row *row = add_row(table);
     row->rule = true;
     row->title = title ? clean_copy(table->arena, title) : NULL;
+}
+
+void table_line(struct table *table, const char *text)
+{
+    struct row *row = add_row(table);
+    row->line = true;
+    row->title = clean_copy(table->arena, text);
+}
+
+void table_wrap_last(struct table *table)
+{
+    table->wrap_last = true;
 }
 
 /* ---- widths */
@@ -158,7 +172,7 @@ static unsigned natural_width(const struct table *table, size_t column)
 {
     unsigned width = width_of(table->columns[column].name);
     for (size_t i = 0; i < table->row_count; i++) {
-        if (table->rows[i].rule)
+        if (table->rows[i].rule || table->rows[i].line)
             continue;
         unsigned cell = width_of(table->rows[i].cells[column]);
         width = cell > width ? cell : width;
@@ -227,6 +241,17 @@ static bool narrow_one(struct layout *layout)
     return true;
 }
 
+/* Gives the last column what the others leave. */
+static void narrow_last(struct layout *layout, unsigned width)
+{
+    unsigned *last = &layout->widths[layout->table->column_count - 1];
+    unsigned others = layout->total - *last;
+    unsigned left = width > others ? width - others : 0;
+    left = left > WRAP_WIDTH ? left : WRAP_WIDTH;
+    *last = left < *last ? left : *last;
+    add_up(layout);
+}
+
 static struct layout lay_out(const struct table *table, unsigned width)
 {
     struct layout layout = {.table = table};
@@ -243,6 +268,8 @@ static struct layout lay_out(const struct table *table, unsigned width)
     if (layout.total <= width)
         return layout;
     set_natural(&layout); /* headings are cut before cells */
+    if (table->wrap_last && layout.total > width)
+        narrow_last(&layout, width);
     more = true;
     while (more && layout.total > width)
         more = narrow_one(&layout);
@@ -326,6 +353,36 @@ static void put_groups(const struct layout *layout, struct line *line)
         end_line(line);
 }
 
+/* Bytes of the first line of a text that is wrapped at `width` columns: up to a blank, or all
+ * of a word that is longer. */
+static size_t first_piece(const char *text, unsigned width)
+{
+    size_t end = 0;
+    unsigned columns = 0;
+    for (size_t i = 0;; i++) {
+        if ((text[i] == ' ' || text[i] == '\0') && (columns <= width || end == 0))
+            end = i;
+        if (text[i] == '\0' || (columns > width && end > 0))
+            return end;
+        columns += !continues(text[i]);
+    }
+}
+
+/* A cell of the last column, wrapped to the lines below. */
+static void put_wrapped(const struct layout *layout, struct line *line, const char *text)
+{
+    unsigned begin = line->column, width = layout->widths[layout->table->column_count - 1];
+    for (bool first = true; first || *text; first = false) {
+        size_t bytes = first_piece(text, width);
+        if (!first)
+            end_line(line);
+        put_to(line, begin);
+        put_cut(line, arena_slice(layout->table->arena, (struct slice){text, bytes}), width);
+        text += bytes + (text[bytes] == ' ');
+    }
+    end_line(line);
+}
+
 static void put_cells(const struct layout *layout, struct line *line, const char *const *cells)
 {
     const struct table *table = layout->table;
@@ -336,6 +393,10 @@ static void put_cells(const struct layout *layout, struct line *line, const char
         if (!first)
             put_blanks(line, GAP);
         first = false;
+        if (table->wrap_last && i + 1 == table->column_count) {
+            put_wrapped(layout, line, cells[i]);
+            return;
+        }
         put_aligned(line, cells[i], layout->widths[i], table->columns[i].align);
     }
     end_line(line);
@@ -354,6 +415,12 @@ static void put_rule(const struct layout *layout, struct line *line, const char 
         line->blanks = 0;
         text_add_many(line->out, '-', total - line->column);
     }
+    end_line(line);
+}
+
+static void put_line(struct line *line, const char *text)
+{
+    put_cut(line, text, width_of(text));
     end_line(line);
 }
 
@@ -376,6 +443,8 @@ void table_render(const struct table *table, struct text *out, unsigned width)
         const struct row *row = &table->rows[i];
         if (row->rule)
             put_rule(&layout, &line, row->title);
+        else if (row->line)
+            put_line(&line, row->title);
         else
             put_cells(&layout, &line, row->cells);
     }
@@ -417,7 +486,10 @@ static void put_markdown_row(const struct table *table, struct text *out, const 
             text_add(out, "**");
             put_escaped(out, row->title);
             text_add(out, "** ");
-        } else if (!row->rule && row->cells[i][0]) {
+        } else if (row->line && i == 0) {
+            put_escaped(out, row->title);
+            text_add_char(out, ' ');
+        } else if (!row->rule && !row->line && row->cells[i][0]) {
             put_escaped(out, row->cells[i]);
             text_add_char(out, ' ');
         }

@@ -28,6 +28,13 @@ void table_row(struct table *table);                    /* begins a row */
 void table_cell(struct table *table, const char *text); /* copied; missing cells are empty */
 void table_rule(struct table *table,
                 const char *title); /* a line across, with a title or NULL */
+/* Text on a line of its own over the next row, as wide as it is: for a key that would be cut.
+ * In Markdown it is the first cell of a row. */
+void table_line(struct table *table, const char *text);
+
+/* From now on the last column is wrapped at blanks where the table would be wider than the
+ * terminal, instead of being cut. */
+void table_wrap_last(struct table *table);
 
 /* Renders within `width` columns: drops droppable columns, then cuts the longest left-aligned
  * column with a trailing "~", never figures. width 0: no limit. */

@@ -221,6 +221,46 @@ static void markdown(void **state)
                                    "| 1.5 | |\n");
 }
 
+/* A key that is longer than its column stands over its row and widens nothing. */
+static void a_line_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    table_column(f->table, NULL, "name", TABLE_LEFT, false);
+    table_column(f->table, NULL, "p50", TABLE_RIGHT, false);
+    static const char *const cells[] = {"", "1.5"};
+    table_line(f->table, "a_long_name");
+    add(f, cells, 2);
+    assert_string_equal(render(f, 12), "name  p50\n"
+                                       "---------\n"
+                                       "a_long_name\n"
+                                       "      1.5\n");
+    text_reset(&f->out);
+    table_render_markdown(f->table, &f->out);
+    assert_non_null(strstr(f->out.at, "| a_long_name | |\n| | 1.5 |\n"));
+}
+
+static void the_last_column_is_wrapped(void **state)
+{
+    struct fixture *f = *state;
+    table_column(f->table, NULL, "n", TABLE_LEFT, false);
+    table_column(f->table, NULL, "what it does", TABLE_LEFT, false);
+    static const char *const cells[] = {"a", "one two three four five six seven"};
+    static const char *const longer[] = {"b", "a-word-that-is-longer-than-any-column-may-be x"};
+    static const char *const none[] = {"c", ""};
+    table_wrap_last(f->table);
+    add(f, cells, 2);
+    add(f, longer, 2);
+    add(f, none, 2);
+    assert_string_equal(render(f, 27), "n  what it does\n"
+                                       "---------------------------\n"
+                                       "a  one two three four five\n"
+                                       "   six seven\n"
+                                       "b  a-word-that-is-longer-t~\n"
+                                       "   x\n"
+                                       "c\n");
+    assert_non_null(strstr(render(f, 80), "\na  one two three four five six seven\n"));
+}
+
 /* Random tables at every width: no line is wider than asked once the columns allow it, none
  * ends in a blank, and figures are whole. */
 static void random_tables_fit(void **state)
@@ -271,6 +311,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(control_characters_are_blanks, setup, teardown),
         cmocka_unit_test_setup_teardown(an_empty_table, setup, teardown),
         cmocka_unit_test_setup_teardown(markdown, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_line_of_its_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_last_column_is_wrapped, setup, teardown),
         cmocka_unit_test_setup_teardown(random_tables_fit, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
