@@ -183,6 +183,24 @@ static void judge_parameters(struct guard_list *list, const struct guard_cell *c
                                what));
 }
 
+/* D52 by Little's law: requests in flight = throughput x mean service time. */
+static void judge_in_flight(struct guard_list *list, const struct guard_cell *cell)
+{
+    if (cell->clients < 2 || cell->wall_ns == 0 || cell->executions == 0 || cell->open_loop)
+        return;
+    double busy = (double)cell->executions * cell->mean_service_ns / (double)cell->wall_ns;
+    if (busy >= GUARD_IN_FLIGHT * cell->clients)
+        return;
+    guard_add(list, cell->null_target ? GUARD_INFO : GUARD_WARNING, "D52", "few-in-flight",
+              arena_printf(list->arena,
+                           "of %u clients %.1f were at work on average: %s; ask for more "
+                           "requests",
+                           cell->clients, busy,
+                           busy < 1.5 ? "each was done before the next began"
+                                      : "some were done before others began"));
+    guard_figure(list, busy);
+}
+
 unsigned guard_judge_cell(struct arena *arena, const struct guard_cell *cell,
                           struct guard_finding out[GUARD_FINDINGS_MAX])
 {
@@ -192,6 +210,7 @@ unsigned guard_judge_cell(struct arena *arena, const struct guard_cell *cell,
     judge_sharing(&list, cell);
     judge_cell_clock(&list, cell);
     judge_parameters(&list, cell);
+    judge_in_flight(&list, cell);
     return guard_sort_out(&list, out);
 }
 

@@ -41,6 +41,8 @@ struct guard_cell {
     bool server_cpu_known;
     uint64_t run_wait_ns;    /* worker threads runnable but waiting (schedstat) */
     uint64_t service_p50_ns; /* 0: none */
+    double mean_service_ns;  /* of so many executions by all clients */
+    uint64_t executions;
     uint64_t clock_cost_ns;
     uint32_t distinct_binds; /* 1: every execution sent the same parameters; 0: not known */
     bool has_binds, is_write;

@@ -20,6 +20,8 @@
 /* D35 */
 #define GUARD_CLOCK_RATIO UINT64_C(20)
 #define GUARD_CLOCK_NS    UINT64_C(1000)
+/* D52: of the clients, at work on average. */
+#define GUARD_IN_FLIGHT 0.70
 /* D36 */
 #define GUARD_DRIFT_LEAST_NS 1e6
 #define GUARD_DRIFT_PER_S_NS 1e6

@@ -28,6 +28,16 @@ static uint64_t median(struct arena *arena, const struct series *series)
     return quantile_of(copy, series->count, QUANTILE_P50);
 }
 
+static double mean(const struct series *series)
+{
+    double sum = 0;
+    if (series->hist)
+        return series->hist->count ? hist_mean(series->hist) : 0;
+    for (uint64_t i = 0; i < series->count; i++)
+        sum += (double)series->raw[i];
+    return series->count ? sum / (double)series->count : 0;
+}
+
 /* 1: every execution sends the same parameters; 0: they differ, or there are none. */
 static uint32_t distinct_binds(const struct program *program)
 {
@@ -66,6 +76,8 @@ static struct guard_cell cell_facts(const struct runner *runner, const struct ce
         .server_cpu_known = long_enough && cell->server_cpu_known,
         .run_wait_ns = long_enough ? cell->run_wait_ns : 0,
         .service_p50_ns = median(runner->arena, &cell->total.service),
+        .mean_service_ns = mean(&cell->total.service),
+        .executions = cell->executions,
         .clock_cost_ns = runner->clock.cost_ns,
         .distinct_binds = distinct_binds(&cell->program),
         .has_binds = has_binds(&cell->program),

@@ -54,6 +54,8 @@ static struct guard_cell quiet_cell(void)
                                .server_cpu_ns = 500000000,
                                .server_cpu_known = true,
                                .service_p50_ns = 100000,
+                               .mean_service_ns = 8000000, /* all 8 at work */
+                               .executions = 1000,
                                .clock_cost_ns = 30,
                                .has_binds = true,
                                .latency_claimed = true,
@@ -219,6 +221,36 @@ static void a_constant_statement_and_a_query_cache(void **state)
     assert_int_equal(judged_cell(state, cell, "same-parameters"), NONE);
     cell.query_cache = true;
     assert_int_equal(judged_cell(state, cell, "same-parameters"), GUARD_WARNING);
+}
+
+static int in_flight(void **state, double mean_ns, struct guard_cell cell)
+{
+    cell.mean_service_ns = mean_ns;
+    return judged_cell(state, cell, "few-in-flight");
+}
+
+/* A thousand executions in a second: a mean of 1 ms keeps one client at work. */
+static void clients_that_do_not_overlap(void **state)
+{
+    struct guard_cell cell = quiet_cell();
+    assert_int_equal(in_flight(state, 5600000, cell), NONE);
+    assert_int_equal(in_flight(state, 5590000, cell), GUARD_WARNING);
+    assert_string_equal(finding("few-in-flight")->code, "D52");
+    assert_non_null(strstr(finding("few-in-flight")->text, "some were done before others"));
+    assert_int_equal(in_flight(state, 900000, cell), GUARD_WARNING);
+    assert_string_equal(finding("few-in-flight")->text,
+                        "of 8 clients 0.9 were at work on average: each was done before the "
+                        "next began; ask for more requests");
+    assert_true(finding("few-in-flight")->figure > 0.89 &&
+                finding("few-in-flight")->figure < 0.91);
+    cell.null_target = true;
+    assert_int_equal(in_flight(state, 900000, cell), GUARD_INFO);
+    cell.null_target = false;
+    cell.clients = 1;
+    assert_int_equal(in_flight(state, 100, cell), NONE);
+    cell.clients = 8;
+    cell.executions = 0;
+    assert_int_equal(in_flight(state, 0, cell), NONE);
 }
 
 static void the_most_severe_comes_first(void **state)
@@ -419,6 +451,7 @@ int main(void)
         cmocka_unit_test(short_times_contain_the_clock),
         cmocka_unit_test(the_same_parameters_each_time),
         cmocka_unit_test(a_constant_statement_and_a_query_cache),
+        cmocka_unit_test(clients_that_do_not_overlap),
         cmocka_unit_test(the_most_severe_comes_first),
         cmocka_unit_test(durability_below_fsync_and_unequal),
         cmocka_unit_test(debug_builds),
