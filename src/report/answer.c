@@ -7,7 +7,16 @@ static bool is(const char *text, const char *word)
     return text && strcmp(text, word) == 0;
 }
 
-void failure_words(struct text *out, const struct rec_cell *cell)
+/* A check for an error, "error" or "STATEMENT: error", that found none. */
+static bool wants_error(const struct rec_check *check)
+{
+    const char *colon = strrchr(or_dash(check->name), ':');
+    return check->found.type == VALUE_NULL &&
+           (is(check->name, "error") || is(colon, ": error"));
+}
+
+/* "rows expected 1, found 2"; false when no check failed. */
+static bool add_failed_check(struct text *out, const struct rec_cell *cell)
 {
     char expected[300], found[300];
     for (size_t i = 0; i < cell->check_count; i++) {
@@ -16,11 +25,28 @@ void failure_words(struct text *out, const struct rec_cell *cell)
             continue;
         value_print(expected, sizeof(expected), &check->expected);
         value_print(found, sizeof(found), &check->found);
-        text_addf(out, "%s expected %s, found %s", or_dash(check->name), expected, found);
+        if (wants_error(check))
+            text_addf(out, "%.*sexpected error %s, but the statement succeeded",
+                      (int)(strlen(check->name) - strlen("error")), check->name, expected);
+        else
+            text_addf(out, "%s expected %s, found %s", or_dash(check->name), expected, found);
+        return true;
+    }
+    return false;
+}
+
+void failure_words(struct text *out, const struct rec_cell *cell)
+{
+    if (cell->reason && cell->reason[0]) {
+        const char *lead = arena_printf(out->arena, "%s: ", or_dash(cell->name));
+        bool named = slice_starts(slice_of(cell->reason), lead);
+        text_add(out, cell->reason + (named ? strlen(lead) : 0));
         return;
     }
+    if (add_failed_check(out, cell))
+        return;
     if (cell->failure_count == 0) {
-        text_add(out, or_dash(cell->reason));
+        text_add(out, "-");
         return;
     }
     const struct rec_failure *failure = &cell->failures[0];
@@ -29,6 +55,28 @@ void failure_words(struct text *out, const struct rec_cell *cell)
         text_addf(out, " (SQLSTATE %s)", failure->sqlstate);
     else if (failure->code != 0)
         text_addf(out, " (error %lld)", (long long)failure->code);
+}
+
+bool failure_same(const struct rec_cell *a, const struct rec_cell *b)
+{
+    const struct value *x = rec_pairs_find(&a->params, "clients");
+    const struct value *y = rec_pairs_find(&b->params, "clients");
+    bool same_clients = x && y ? value_same(x, y) : x == y;
+    return is(a->verdict, "failed") && is(b->verdict, "failed") && same_clients &&
+           is(a->name, or_dash(b->name)) && is(a->reason, or_dash(b->reason)) &&
+           (a->phase ? is(a->phase, or_dash(b->phase)) : !b->phase);
+}
+
+void failure_targets(struct text *out, const struct record *record, const struct rec_cell *cell)
+{
+    const char **names = arena_array(out->arena, const char *, record->cell_count + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < record->cell_count; i++) {
+        if (&record->cells[i] == cell || failure_same(&record->cells[i], cell))
+            names[count++] = or_dash(record->cells[i].target);
+    }
+    text_add(out, " on ");
+    list_names(out, names, count);
 }
 
 struct tally {
@@ -93,48 +141,75 @@ static struct tally count_all(const struct rows *rows)
     return tally;
 }
 
-static void add_failed(struct text *out, const struct tally *tally)
+static void add_failed(struct text *out, const struct record *record, const struct tally *tally)
 {
     text_addf(out, "%zu of %zu scenarios", tally->failed, tally->scenarios);
     if (!tally->first_failed)
         return;
-    text_addf(out, "%s%s on %s: ", tally->failed > 1 ? "; first: " : ": ",
-              or_dash(tally->first_failed->name), or_dash(tally->first_failed->target));
+    text_addf(out, "%s%s", tally->failed > 1 ? "; first: " : ": ",
+              or_dash(tally->first_failed->name));
+    failure_targets(out, record, tally->first_failed);
+    text_add(out, ": ");
     failure_words(out, tally->first_failed);
 }
 
-/* Are there result rows, and exactly one an execution, on every target that has the row? */
-static bool is_point_read(const struct rows *rows, const struct row *row)
+/* What speaks for a row as the read that stands for the run, the greater the more. */
+enum { READ_NAMED = 1, READ_ALONE = 2, READ_ONE_ROW = 4, READ_REPEATED = 8, READ_ANY = 16 };
+
+/* Rows of one execution, on every target that has the row; false when it is no read. */
+static bool rows_read(const struct rows *rows, const struct row *row, double *each,
+                      double *most)
 {
     size_t have = 0;
     for (size_t t = 0; t < rows->target_count; t++) {
-        double count, affected = 0, ns;
-        if (!row->cells[t] || cell_is_interrupted(row->cells[t]))
+        const struct rec_cell *cell = row->cells[t];
+        double count, affected = 0, ns, n = 0;
+        if (!cell || cell_is_interrupted(cell) || !cell_has_result(cell))
             continue;
-        if (!cell_stat(row->cells[t], "rows", "value", &count) || count < 1 || count > 1 ||
-            !cell_time(row->cells[t], &ns))
+        if (!cell_stat(cell, "rows", "value", &count) || count < 1 || !cell_time(cell, &ns))
             return false;
-        if (cell_affected(row->cells[t], &affected) && affected > 0)
+        if (cell_affected(cell, &affected) && affected > 0)
             return false;
+        if (have > 0 && (count < *each || count > *each))
+            return false;
+        *each = count;
+        *most = cell_stat(cell, "service_ns", "n", &n) && n > *most ? n : *most;
         have++;
     }
     return have > 0;
 }
 
-/* The read of one row that stands for the run: one that is called a point read, else the first.
- */
-static const struct row *point_read(const struct rows *rows)
+static unsigned worth_as_read(const struct rows *rows, const struct row *row)
 {
-    const struct row *first = NULL;
+    double each = 0, most = 0;
+    if (row->phase || row->kind == ROW_LOAD || !rows_read(rows, row, &each, &most))
+        return 0;
+    return READ_ANY | (most > 1 ? READ_REPEATED : 0u) | (each <= 1 ? READ_ONE_ROW : 0u) |
+           (row->clients <= 1 ? READ_ALONE : 0u) |
+           (strstr(row->scenario, "point") ? READ_NAMED : 0u);
+}
+
+/* The first of those for which most speaks. */
+static const struct row *best_read(const struct rows *rows, unsigned *worth)
+{
+    const struct row *best = NULL;
+    *worth = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        const struct row *row = &rows->items[i];
-        if (row->phase || row->kind != ROW_TIME || !is_point_read(rows, row))
+        unsigned found = worth_as_read(rows, &rows->items[i]);
+        if (found <= *worth)
             continue;
-        if (strstr(row->scenario, "point"))
-            return row;
-        first = first ? first : row;
+        best = &rows->items[i];
+        *worth = found;
     }
-    return first;
+    return best;
+}
+
+static void add_name(struct text *out, const struct row *row)
+{
+    text_add(out, row->name);
+    if (row->clients > 1)
+        text_addf(out, " with %lld clients", (long long)row->clients);
+    text_add(out, ": ");
 }
 
 static void add_times(struct text *out, const struct rows *rows, const struct row *row)
@@ -151,21 +226,25 @@ static void add_times(struct text *out, const struct rows *rows, const struct ro
     }
 }
 
+/* Writes one after the other, where nothing is read. A CREATE affects no rows. */
 static void add_rates(struct text *out, const struct rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->items[i];
         bool any = false;
-        for (size_t t = 0; t < rows->target_count && !rows->items[i].phase; t++) {
-            double rate;
+        for (size_t t = 0; t < rows->target_count && !row->phase && row->kind != ROW_LOAD;
+             t++) {
+            double rate, affected;
             char shown[40];
-            const struct rec_cell *cell = rows->items[i].cells[t];
-            if (cell_is_interrupted(cell) ||
+            const struct rec_cell *cell = row->cells[t];
+            if (cell_is_interrupted(cell) || !cell_affected(cell, &affected) || affected <= 0 ||
                 !cell_stat(cell, "throughput_per_s", "value", &rate))
                 continue;
             figure_glued(shown, sizeof(shown), "1/s", rate);
+            text_add(out, any ? ", " : "; ");
             if (!any)
-                text_addf(out, "; %s: ", rows->items[i].name);
-            text_addf(out, "%s%s\x1f%s", any ? ", " : "", rows->labels[t], shown);
+                add_name(out, row);
+            text_addf(out, "%s\x1f%s", rows->labels[t], shown);
             any = true;
         }
         if (any)
@@ -175,12 +254,14 @@ static void add_rates(struct text *out, const struct rows *rows)
 
 static void add_headline(struct text *out, const struct rows *rows)
 {
-    const struct row *row = point_read(rows);
+    unsigned worth;
+    const struct row *row = best_read(rows, &worth);
     if (!row) {
         add_rates(out, rows);
         return;
     }
-    text_addf(out, "; one-row read %s: ", row->name);
+    text_add(out, worth & READ_ONE_ROW ? "; one-row read " : "; read ");
+    add_name(out, row);
     add_times(out, rows, row);
 }
 
@@ -216,7 +297,7 @@ void part_answer(struct text *out, const struct record *record)
     if (is(record->verdict, "failed")) {
         text_add(out, " FAILED: ");
         if (tally.failed > 0)
-            add_failed(out, &tally);
+            add_failed(out, record, &tally);
         else
             text_add(out, or_dash(record->reason));
     } else if (is(record->verdict, "interrupted")) {
@@ -224,7 +305,7 @@ void part_answer(struct text *out, const struct record *record)
                   tally.scenarios);
         if (tally.failed > 0) {
             text_add(out, "; failed: ");
-            add_failed(out, &tally);
+            add_failed(out, record, &tally);
         } else {
             text_add(out, tally.checks > 0 && tally.cells > 0 ? ": all answers until then right"
                                                               : "");

@@ -85,8 +85,40 @@ static struct table *floor_table(struct pen *pen, const struct rec_floor *floors
     return table;
 }
 
+enum { UNSTEADY = 2 }; /* times: before against after */
+
+static bool is_unsteady(const struct rec_floor *a, const struct rec_floor *b)
+{
+    if (!a || !b || a->unavailable || b->unavailable || !a->p50.known || !b->p50.known)
+        return false;
+    uint64_t x = a->p50.value, y = b->p50.value;
+    return x / UNSTEADY > y || y / UNSTEADY > x;
+}
+
+static void show_unsteady(struct pen *pen, const struct rec_floor *floors, size_t count)
+{
+    struct text line;
+    text_init(&line, pen->arena, 2000);
+    for (size_t i = 0; i < count; i++) {
+        char before[80], after[80];
+        const struct rec_floor *other = other_side(floors, count, &floors[i]);
+        if (is_after(&floors[i]) || !is_unsteady(&floors[i], other))
+            continue;
+        figure_glued(before, sizeof(before), floors[i].unit, (double)floors[i].p50.value);
+        figure_glued(after, sizeof(after), floors[i].unit, (double)other->p50.value);
+        text_addf(&line, "%s%s %s before and %s after the run", line.bytes > 0 ? ", " : "",
+                  or_dash(floors[i].name), before, after);
+    }
+    if (line.bytes == 0)
+        return;
+    if (pen->markdown)
+        text_add_char(&pen->plain, '\n');
+    pen_wrap(pen, pen->markdown ? "" : "  ",
+             arena_printf(pen->arena, "The floors were unsteady: %s.", line.at));
+}
+
 /* What was done stands in the last column, or below where that is too narrow. */
-void part_floors(struct pen *pen, const struct rec_floor *floors, size_t count)
+static void show_floors(struct pen *pen, const struct rec_floor *floors, size_t count)
 {
     unsigned show = FLOOR_WHAT;
     for (size_t i = 0; i < count; i++)
@@ -104,25 +136,57 @@ void part_floors(struct pen *pen, const struct rec_floor *floors, size_t count)
     }
 }
 
+void part_floors(struct pen *pen, const struct rec_floor *floors, size_t count)
+{
+    show_floors(pen, floors, count);
+    show_unsteady(pen, floors, count);
+}
+
 /* ---- commits beside the floor of fsync ---- */
 
+/* A log is appended to or written over: a commit does not get below the faster of the two. */
 static const struct rec_floor *fsync_floor(const struct record *record)
 {
+    const struct rec_floor *least = NULL;
     for (size_t i = 0; i < record->floor_count; i++) {
         const struct rec_floor *floor = &record->floors[i];
-        if (same(floor->name, "fsync_append") && floor->p50.known && floor->p50.value > 0)
-            return floor;
+        if (!same(floor->name, "fsync_append") && !same(floor->name, "fsync_overwrite"))
+            continue;
+        if (is_after(floor) || !floor->p50.known || floor->p50.value == 0)
+            continue;
+        if (!least || floor->p50.value < least->p50.value)
+            least = floor;
+    }
+    return least;
+}
+
+static const struct rec_target *find_target(const struct record *record, const char *label)
+{
+    for (size_t i = 0; i < record->target_count; i++) {
+        if (same(record->targets[i].label, label))
+            return &record->targets[i];
     }
     return NULL;
 }
 
-static bool is_durable(const struct record *record, const char *label)
+static const char *host_filesystem(const struct pen *pen)
 {
-    for (size_t i = 0; i < record->target_count; i++) {
-        if (same(record->targets[i].label, label))
-            return same(record->targets[i].tier, "fsync");
-    }
-    return false;
+    const struct value *value = rec_pairs_find(&pen->record->host, "filesystem");
+    return value && value->type == VALUE_TEXT
+               ? arena_slice(pen->arena, (struct slice){value->as.text, value->bytes})
+               : NULL;
+}
+
+/* Floors are those of the file system on which they were measured. */
+static bool is_on_floor(const struct pen *pen, const struct rec_target *target)
+{
+    const char *filesystem = host_filesystem(pen);
+    return !filesystem || same(filesystem, target->data_folder_filesystem);
+}
+
+static bool is_durable(const struct rec_target *target)
+{
+    return target && same(target->tier, "fsync");
 }
 
 /* Time of one durable commit of one row: a commit phase, a statement that affects one row in a
@@ -143,19 +207,28 @@ static bool commit_time(const struct row *row, bool has_phases, size_t target, d
            affected >= 1 && affected <= 1 && cell_time(cell, ns);
 }
 
-static const char *commit_cell(struct pen *pen, double ns, const struct rec_floor *floor)
+/* "*" marks what is below the floor. */
+static bool is_below(double ns, const struct rec_floor *floor)
+{
+    return ns < (double)floor->p50.value;
+}
+
+static const char *commit_cell(struct pen *pen, double ns, const struct rec_target *target)
 {
     char time[40], ratio[40];
+    const struct rec_floor *floor = fsync_floor(pen->record);
     figure_with_unit(time, sizeof(time), "ns", ns);
+    if (!is_on_floor(pen, target))
+        return arena_printf(pen->arena, "%s     -", time);
     format_ratio(ratio, sizeof(ratio), ns, (double)floor->p50.value);
-    return arena_printf(pen->arena, "%s  %s", time, ratio);
+    return arena_printf(pen->arena, "%s  %s%s", time, ratio, is_below(ns, floor) ? "*" : "");
 }
 
 static bool durable_time(struct pen *pen, const struct rows *rows, size_t index, size_t target,
                          double *ns)
 {
     bool has_phases = index + 1 < rows->count && rows->items[index + 1].phase != NULL;
-    return is_durable(pen->record, rows->labels[target]) &&
+    return is_durable(find_target(pen->record, rows->labels[target])) &&
            commit_time(&rows->items[index], has_phases, target, ns);
 }
 
@@ -163,7 +236,6 @@ static struct table *commits(struct pen *pen, const struct rows *rows, size_t fr
 {
     double ns;
     bool any = false;
-    const struct rec_floor *floor = fsync_floor(pen->record);
     struct table *table = table_create(pen->arena);
     table_column(table, NULL, "durable commits of one row", TABLE_LEFT, false);
     for (size_t t = from; t < to; t++)
@@ -181,9 +253,49 @@ static struct table *commits(struct pen *pen, const struct rows *rows, size_t fr
                    row->phase ? arena_printf(pen->arena, "%s, commit", row->name) : row->name);
         for (size_t t = from; t < to; t++)
             table_cell(table,
-                       durable_time(pen, rows, i, t, &ns) ? commit_cell(pen, ns, floor) : "-");
+                       durable_time(pen, rows, i, t, &ns)
+                           ? commit_cell(pen, ns, find_target(pen->record, rows->labels[t]))
+                           : "-");
     }
     return any ? table : NULL;
+}
+
+static void add_note(struct pen *pen, const char *text)
+{
+    if (pen->markdown)
+        text_add_char(&pen->plain, '\n');
+    pen_wrap(pen, pen->markdown ? "" : "  ", text);
+}
+
+/* Is any commit of a target that has a ratio below the floor? */
+static bool any_below(struct pen *pen, const struct rows *rows)
+{
+    double ns;
+    const struct rec_floor *floor = fsync_floor(pen->record);
+    for (size_t i = 0; i < rows->count; i++) {
+        for (size_t t = 0; t < rows->target_count; t++) {
+            if (durable_time(pen, rows, i, t, &ns) && is_below(ns, floor) &&
+                is_on_floor(pen, find_target(pen->record, rows->labels[t])))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void note_elsewhere(struct pen *pen)
+{
+    for (size_t i = 0; i < pen->record->target_count; i++) {
+        const struct rec_target *target = &pen->record->targets[i];
+        if (!is_durable(target) || is_on_floor(pen, target))
+            continue;
+        const char *where =
+            target->data_folder_filesystem
+                ? arena_printf(pen->arena, "its data is on %s", target->data_folder_filesystem)
+                : "where its data is, is not known";
+        add_note(pen,
+                 arena_printf(pen->arena, "%s has no ratio: %s, the floors were measured on %s",
+                              or_dash(target->label), where, host_filesystem(pen)));
+    }
 }
 
 void part_commits(struct pen *pen, const struct rows *rows)
@@ -193,8 +305,19 @@ void part_commits(struct pen *pen, const struct rows *rows)
     if (!floor || !commits(pen, rows, 0, rows->target_count))
         return;
     format_duration(shown, sizeof(shown), floor->p50.value);
-    pen_heading(pen, arena_printf(pen->arena,
-                                  "Against the fsync floor (fdatasync of an append: %s p50)",
-                                  shown));
+    const char *what = same(floor->name, "fsync_append") ? "append" : "overwrite";
+    pen_heading(pen,
+                arena_printf(pen->arena, "Against the fsync floor (fdatasync of an %s: %s p50)",
+                             what, shown));
     (void)pen_targets(pen, rows, commits);
+    if (any_below(pen, rows))
+        add_note(pen, "* below the floor: the floor was unsteady or the target did not sync");
+    note_elsewhere(pen);
+    const struct rec_floor *after =
+        other_side(pen->record->floors, pen->record->floor_count, floor);
+    if (is_unsteady(floor, after)) {
+        format_duration(shown, sizeof(shown), after->p50.value);
+        add_note(pen,
+                 arena_printf(pen->arena, "the floor was unsteady: %s after the run", shown));
+    }
 }

@@ -1,3 +1,4 @@
+#include "base/num.h"
 #include "report/report_internal.h"
 
 #include <string.h>
@@ -5,6 +6,68 @@
 static bool same(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* One side, as the record names it: "NAME [PHASE] [clients=N] STAT METRIC". */
+struct side {
+    struct slice of, clients, stat, metric;
+};
+
+static struct slice last_word(struct slice *text)
+{
+    size_t at = text->bytes;
+    while (at > 0 && text->at[at - 1] != ' ')
+        at--;
+    struct slice word = slice_skip(*text, at);
+    text->bytes = at > 0 ? at - 1 : 0;
+    return word;
+}
+
+static struct side take_apart(const char *text)
+{
+    struct side side = {.of = slice_of(text)};
+    side.metric = last_word(&side.of);
+    side.stat = last_word(&side.of);
+    struct slice rest = side.of, word = last_word(&rest);
+    if (slice_starts(word, "clients=")) {
+        side.clients = slice_skip(word, strlen("clients="));
+        side.of = rest;
+    }
+    return side;
+}
+
+/* The cell that a side names; its last word may be a phase. */
+static const struct rec_cell *cell_of(struct pen *pen, const struct side *side,
+                                      const char *target)
+{
+    uint64_t clients = 0;
+    if (side->clients.bytes > 0 && !num_u64(side->clients, &clients))
+        return NULL;
+    const char *name = arena_slice(pen->arena, side->of);
+    const struct rec_cell *cell = record_find_cell(pen->record, name, target, clients, NULL);
+    if (cell)
+        return cell;
+    struct slice of = side->of;
+    const char *phase = arena_slice(pen->arena, last_word(&of));
+    return record_find_cell(pen->record, arena_slice(pen->arena, of), target, clients, phase);
+}
+
+/* What makes a figure of that side mean less: clients of which few were at work. */
+static const char *weakness_of_side(struct pen *pen, const char *text, const char *target)
+{
+    struct side side = take_apart(or_dash(text));
+    const struct rec_cell *cell = cell_of(pen, &side, or_dash(target));
+    for (size_t i = 0; cell && i < cell->guard_count; i++) {
+        if (text_is(cell->guards[i].id, "few-in-flight"))
+            return cell->guards[i].text;
+    }
+    return NULL;
+}
+
+static const char *weakness(struct pen *pen, const struct rec_relation *relation)
+{
+    const char *of_a = weakness_of_side(pen, relation->a, relation->target);
+    return of_a ? of_a : weakness_of_side(pen, relation->b, relation->target);
 }
 
 /* The figures of one target: "812 us : 12.6 us". */
@@ -24,7 +87,7 @@ static const char *ratio_of(struct pen *pen, const struct rec_relation *relation
     if (!relation->known)
         return "-";
     format_ratio(ratio, sizeof(ratio), relation->a_value, relation->b_value);
-    return arena_text(pen->arena, ratio);
+    return arena_printf(pen->arena, "%s%s", ratio, weakness(pen, relation) ? "*" : "");
 }
 
 static bool is_first(const struct record *record, size_t index)
@@ -118,34 +181,6 @@ static struct table *ratios(struct pen *pen, const struct rows *rows, size_t fro
     return make(pen, &(struct slots){rows->labels, from, to, false});
 }
 
-/* One side, as the record names it: "NAME [PHASE] [clients=N] STAT METRIC". */
-struct side {
-    struct slice of, clients, stat, metric;
-};
-
-static struct slice last_word(struct slice *text)
-{
-    size_t at = text->bytes;
-    while (at > 0 && text->at[at - 1] != ' ')
-        at--;
-    struct slice word = slice_skip(*text, at);
-    text->bytes = at > 0 ? at - 1 : 0;
-    return word;
-}
-
-static struct side take_apart(const char *text)
-{
-    struct side side = {.of = slice_of(text)};
-    side.metric = last_word(&side.of);
-    side.stat = last_word(&side.of);
-    struct slice rest = side.of, word = last_word(&rest);
-    if (slice_starts(word, "clients=")) {
-        side.clients = slice_skip(word, strlen("clients="));
-        side.of = rest;
-    }
-    return side;
-}
-
 /* "median service time"; false when the record says something else. */
 static bool add_metric(struct text *line, const struct side *side)
 {
@@ -213,6 +248,17 @@ static void add_sides(struct text *line, const struct rec_relation *relation)
         add_side(line, b);
 }
 
+static void add_weaknesses(struct pen *pen, struct text *line, const char *name)
+{
+    for (size_t i = 0; i < pen->record->relation_count; i++) {
+        const struct rec_relation *relation = &pen->record->relations[i];
+        const char *why =
+            same(relation->name, name) && relation->known ? weakness(pen, relation) : NULL;
+        if (why)
+            text_addf(line, "; *%c%s: %s", GLUE, or_dash(relation->target), why);
+    }
+}
+
 static void add_unknown(struct pen *pen, struct text *line, const char *name)
 {
     for (size_t i = 0; i < pen->record->relation_count; i++) {
@@ -244,7 +290,12 @@ static void show_details(struct pen *pen, const struct rows *rows, bool figures)
             any = true;
         }
         if (relation->differs)
-            text_addf(&line, "; also differs: %s", relation->differs);
+            text_addf(&line, "; %s%s",
+                      slice_starts(slice_of(relation->differs), "nothing else")
+                          ? "differs in "
+                          : "also differs: ",
+                      relation->differs);
+        add_weaknesses(pen, &line, relation->name);
         add_unknown(pen, &line, relation->name);
         pen_item(pen, line.at);
     }

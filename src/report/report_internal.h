@@ -142,7 +142,15 @@ void part_limits(struct pen *pen);
 void part_host(struct pen *pen);
 void part_run(struct pen *pen);
 
-/* What a failed cell says: "rows expected 1, found 2". */
+/* What a failed cell says: its reason, or "rows expected 1, found 2". */
 void failure_words(struct text *out, const struct rec_cell *cell);
+
+/* Did both fail in the same place for the same reason? What is wrong between targets fails all
+ * of them at once and is told once. */
+bool failure_same(const struct rec_cell *a, const struct rec_cell *b);
+
+/* " on a, b and c": where the cell's failure is the same. */
+void failure_targets(struct text *out, const struct record *record,
+                     const struct rec_cell *cell);
 
 #endif

@@ -63,6 +63,8 @@ static enum row_kind kind_of(const struct rec_cell *cell)
         return ROW_CLIENTS;
     if (rec_cell_metric(cell, "rows_per_s") || rec_pairs_find(&cell->params, "rows_per_commit"))
         return ROW_LOAD;
+    if (cell->mode && slice_starts(slice_of(cell->mode), "load, "))
+        return ROW_LOAD; /* that has no figures */
     return ROW_TIME;
 }
 
@@ -76,10 +78,12 @@ static struct row make_row(struct arena *arena, const struct rec_cell *cell)
                         .per_commit = whole_param(cell, "rows_per_commit")};
 }
 
+/* A cell without figures, of a lost server say, does not tell its rows a commit. */
 static bool same_row(const struct row *a, const struct row *b)
 {
-    return a->clients == b->clients && a->per_commit == b->per_commit &&
-           same(a->phase, b->phase) && strcmp(a->name, b->name) == 0;
+    bool commits = a->per_commit == b->per_commit || a->per_commit == 0 || b->per_commit == 0;
+    return a->clients == b->clients && commits && same(a->phase, b->phase) &&
+           strcmp(a->name, b->name) == 0;
 }
 
 /* The row of the cell, where the target's place is still free. Searched from the end: cells of
@@ -123,6 +127,8 @@ void rows_build(struct arena *arena, const struct record *record, struct rows *r
         }
         if (fresh.kind > row->kind)
             row->kind = fresh.kind;
+        if (row->per_commit == 0)
+            row->per_commit = fresh.per_commit;
         row->cells[target] = cell;
     }
     settle_phases(rows);

@@ -113,13 +113,13 @@ static void add_key(struct text *line, const struct rec_cell *cell)
     }
     if (cell->phase)
         text_addf(line, ", %s", cell->phase);
-    text_addf(line, " on %s", or_dash(cell->target));
 }
 
 static void show_failure(struct pen *pen, const struct rec_cell *cell)
 {
     struct text line = new_text(pen);
     add_key(&line, cell);
+    failure_targets(&line, pen->record, cell);
     text_add(&line, ": ");
     failure_words(&line, cell);
     for (size_t i = 0; i < cell->check_count; i++) {
@@ -130,6 +130,8 @@ static void show_failure(struct pen *pen, const struct rec_cell *cell)
     }
     for (size_t i = 0; i < cell->failure_count && i < 3; i++) {
         const struct rec_failure *failure = &cell->failures[i];
+        if (failure->count < 2 && cell->failure_count < 2)
+            continue; /* the words say it */
         text_addf(&line, "; %llu x %s", (unsigned long long)failure->count,
                   or_dash(failure->sqlstate && failure->sqlstate[0] ? failure->sqlstate
                                                                     : failure->text));
@@ -137,12 +139,22 @@ static void show_failure(struct pen *pen, const struct rec_cell *cell)
     pen_item(pen, line.at);
 }
 
+/* Was the same failure told with an earlier cell? */
+static bool is_told(const struct record *record, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (failure_same(&record->cells[i], &record->cells[index]))
+            return true;
+    }
+    return false;
+}
+
 void part_failures(struct pen *pen)
 {
     bool any = false;
     for (size_t i = 0; i < pen->record->cell_count; i++) {
         const struct rec_cell *cell = &pen->record->cells[i];
-        if (!is(cell->verdict, "failed"))
+        if (!is(cell->verdict, "failed") || is_told(pen->record, i))
             continue;
         if (!any)
             pen_heading(pen, "Failed");
@@ -338,11 +350,22 @@ static bool is_first(const struct record *record, size_t cell, size_t guard)
     return true;
 }
 
+/* A finding that failed a scenario stands among the failures. */
+static bool is_failure(const struct record *record, const struct rec_guard *guard)
+{
+    for (size_t i = 0; i < record->cell_count; i++) {
+        if (is(record->cells[i].verdict, "failed") &&
+            is(record->cells[i].reason, or_dash(guard->text)))
+            return true;
+    }
+    return false;
+}
+
 static void show_level(struct pen *pen, const char *level, bool *any)
 {
     const struct record *record = pen->record;
     for (size_t i = 0; i < record->guard_count; i++) {
-        if (!is(record->guards[i].level, level))
+        if (!is(record->guards[i].level, level) || is_failure(record, &record->guards[i]))
             continue;
         if (!*any)
             pen_heading(pen, "How far the figures hold");

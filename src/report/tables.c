@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 28 }; /* longer names may be cut to so many */
+enum { NAME_COLUMNS = 28 }; /* longer names have a line of their own where it is narrow */
 
 struct column {
     unsigned bit;
@@ -141,29 +141,51 @@ static const char *instead(struct view *view, const struct rec_cell *cell)
 
 /* ---- rows ---- */
 
-/* The unit in which the shortest time of the row is at least 1; a table of loads has one unit.
- * The null target does not choose it as long as others have a time. */
-static enum unit unit_of(const struct view *view, const struct row *row)
+/* Times of a cell that choose its unit. */
+static void span_of(const struct rec_cell *cell, double *least, double *most)
 {
-    double least = (double)INFINITY, least_null = (double)INFINITY, ns;
+    double ns;
+    if (!cell_time(cell, &ns))
+        return;
+    *least = ns < *least ? ns : *least;
+    *most = ns > *most ? ns : *most;
+    if (cell_stat(cell, "service_ns", "max", &ns) && ns > *most)
+        *most = ns;
+}
+
+/* The unit in which the shortest time is at least 1, as long as the longest has no more than
+ * six digits before the point. */
+static enum unit unit_for(double least, double most)
+{
+    static const double scales[] = {1, 1e3, 1e6, 1e9};
+    enum unit unit = least < 0x1p63 ? unit_pick((uint64_t)least) : UNIT_NS;
+    while (unit < UNIT_S && most >= 1e6 * scales[unit])
+        unit = (enum unit)(unit + 1);
+    return unit;
+}
+
+/* One unit for the row of several targets, but each target's line has its own; a table of loads
+ * has one for all. The null target does not choose it as long as others have a time. */
+static enum unit unit_of(const struct view *view, const struct row *row, size_t target)
+{
+    double least = (double)INFINITY, least_null = (double)INFINITY, most = 0, most_null = 0;
     if (view->kind == ROW_LOAD)
         return view->unit;
     for (size_t t = 0; t < view->rows->target_count; t++) {
-        double *side =
-            is_null_target(view->pen->record, view->rows->labels[t]) ? &least_null : &least;
-        if (cell_time(row->cells[t], &ns) && ns < *side)
-            *side = ns;
+        bool null = is_null_target(view->pen->record, view->rows->labels[t]);
+        if (!view->stacked || t == target)
+            span_of(row->cells[t], null ? &least_null : &least, null ? &most_null : &most);
     }
-    least = least < 0x1p63 ? least : least_null;
-    return least < 0x1p63 ? unit_pick((uint64_t)least) : UNIT_NS;
+    return least < 0x1p63 ? unit_for(least, most) : unit_for(least_null, most_null);
 }
 
-static const char *unit_cell(const struct view *view, const struct row *row)
+static const char *unit_cell(const struct view *view, const struct row *row, size_t from,
+                             size_t to)
 {
-    for (size_t t = view->from; t < view->to; t++) {
+    for (size_t t = from; t < to; t++) {
         double ns;
         if (cell_time(row->cells[t], &ns))
-            return unit_name(unit_of(view, row));
+            return unit_name(unit_of(view, row, t));
     }
     return "";
 }
@@ -226,11 +248,23 @@ static const char *whole(const struct view *view, int64_t number)
     return number > 0 ? arena_printf(view->pen->arena, "%lld", (long long)number) : "";
 }
 
+/* The name of a row, which is a key and not cut: where it is too long, over the row. */
+static const char *name_cell(const struct view *view, struct table *table,
+                             const struct row *row)
+{
+    const char *label = label_of(view, row);
+    if (!view->names_apart || text_columns(label) <= NAME_COLUMNS)
+        return label;
+    table_line(table, label);
+    return "";
+}
+
 static void add_row_head(struct view *view, struct table *table, const struct row *row,
                          bool per_commit)
 {
+    const char *name = name_cell(view, table, row);
     table_row(table);
-    table_cell(table, label_of(view, row));
+    table_cell(table, name);
     if (view->kind == ROW_CLIENTS)
         table_cell(table, row->phase ? "" : whole(view, row->clients));
     else
@@ -251,7 +285,8 @@ static void add_figures(struct view *view, struct table *table, const struct row
         if (words)
             table_cell(table, first ? words : "");
         else
-            table_cell(table, print_figure(view, &columns[i], cell, unit_of(view, row)));
+            table_cell(table,
+                       print_figure(view, &columns[i], cell, unit_of(view, row, target)));
         first = false;
     }
 }
@@ -293,14 +328,14 @@ static struct table *side_by_side(struct view *view, unsigned set)
             continue;
         add_row_head(view, table, row, per_commit);
         if (view->kind != ROW_LOAD)
-            table_cell(table, unit_cell(view, row));
+            table_cell(table, unit_cell(view, row, view->from, view->to));
         for (size_t t = view->from; t < view->to; t++)
             add_figures(view, table, row, t, set);
     }
     return table;
 }
 
-/* Targets below each other: for many figures on a narrow terminal. */
+/* Targets below each other, each in its own unit: for many figures of much different size. */
 static struct table *stacked(struct view *view, unsigned set)
 {
     struct table *table = table_create(view->pen->arena);
@@ -315,11 +350,13 @@ static struct table *stacked(struct view *view, unsigned set)
         for (size_t t = 0; row->kind == view->kind && t < view->rows->target_count; t++) {
             if (!row->cells[t])
                 continue;
+            bool named = first || view->pen->markdown;
+            const char *name = named ? name_cell(view, table, row) : "";
             table_row(table);
-            table_cell(table, first ? label_of(view, row) : "");
-            table_cell(table, first && !row->phase ? whole(view, row->clients) : "");
+            table_cell(table, name);
+            table_cell(table, named && !row->phase ? whole(view, row->clients) : "");
             table_cell(table, view->rows->labels[t]);
-            table_cell(table, unit_cell(view, row));
+            table_cell(table, unit_cell(view, row, t, t + 1));
             add_figures(view, table, row, t, set);
             first = false;
         }
@@ -328,14 +365,6 @@ static struct table *stacked(struct view *view, unsigned set)
 }
 
 /* ---- what fits ---- */
-
-/* Names may be cut. */
-static size_t columns_wide(const struct view *view, const struct table *table)
-{
-    size_t widest = pen_columns_wide(view->pen, table);
-    size_t spare = view->longest_name > NAME_COLUMNS ? view->longest_name - NAME_COLUMNS : 0;
-    return widest - (spare < widest ? spare : widest);
-}
 
 static void survey_cell(struct view *view, const struct rec_cell *cell, double *least)
 {
@@ -361,8 +390,6 @@ static void survey(struct view *view)
         const struct row *row = &view->rows->items[i];
         if (row->kind != view->kind)
             continue;
-        size_t name = text_columns(label_of(view, row));
-        view->longest_name = name > view->longest_name ? name : view->longest_name;
         for (size_t t = 0; t < view->rows->target_count; t++)
             survey_cell(view, row->cells[t],
                         is_null_target(view->pen->record, view->rows->labels[t]) ? &least_null
@@ -396,7 +423,8 @@ static bool chunks_fit(struct view *view, size_t chunk, unsigned set)
     bool ok = true;
     for (size_t from = 0; ok && from < view->rows->target_count; from += chunk) {
         take_targets(view, from, chunk);
-        ok = columns_wide(view, side_by_side(view, mask_of(view, set))) <= width_of(view);
+        ok = pen_columns_wide(view->pen, side_by_side(view, mask_of(view, set))) <=
+             width_of(view);
     }
     return ok;
 }
@@ -410,26 +438,44 @@ static unsigned richest(struct view *view, size_t chunk)
     return *set;
 }
 
+/* The richest set that fits, else the same with long names over their rows. */
 static void show_stacked(struct view *view)
 {
-    for (const unsigned *set = client_sets; *set; set++) {
-        struct table *table = stacked(view, mask_of(view, *set));
-        if (columns_wide(view, table) > width_of(view) && set[1])
-            continue;
-        view->shown = mask_of(view, *set);
-        pen_table(view->pen, table);
-        return;
+    view->stacked = true;
+    for (unsigned apart = 0; apart < 2; apart++) {
+        view->names_apart = apart > 0;
+        for (const unsigned *set = client_sets; *set; set++) {
+            struct table *table = stacked(view, mask_of(view, *set));
+            bool last = view->names_apart && !set[1];
+            if (pen_columns_wide(view->pen, table) > width_of(view) && !last)
+                continue;
+            view->shown = mask_of(view, *set);
+            pen_table(view->pen, table);
+            return;
+        }
     }
+}
+
+/* Of as many targets as fit beside each other; the set is 0 when not even one does. */
+static size_t chunk_that_fits(struct view *view, unsigned *set)
+{
+    size_t chunk = view->rows->target_count;
+    *set = richest(view, chunk);
+    while (*set == 0 && chunk > 1) {
+        chunk = (chunk + 1) / 2;
+        *set = richest(view, chunk);
+    }
+    return chunk;
 }
 
 /* All targets in one table, or as many as fit in each of several. */
 static void show_chunks(struct view *view)
 {
-    size_t chunk = view->rows->target_count;
-    unsigned set = richest(view, chunk);
-    while (set == 0 && chunk > 1) {
-        chunk = (chunk + 1) / 2;
-        set = richest(view, chunk);
+    unsigned set;
+    size_t chunk = chunk_that_fits(view, &set);
+    if (set == 0) {
+        view->names_apart = true;
+        chunk = chunk_that_fits(view, &set);
     }
     if (set == 0)
         set = view->kind == ROW_LOAD ? SHOW_RATE : SHOW_TIME;
@@ -463,10 +509,10 @@ static void show_kind(struct pen *pen, const struct rows *rows, enum row_kind ki
     pen_heading(pen, titles[kind]);
     around_tiers(pen, rows);
     survey(&view);
-    if (kind != ROW_CLIENTS || richest(&view, rows->target_count) != 0)
-        show_chunks(&view);
-    else
+    if (kind == ROW_CLIENTS)
         show_stacked(&view);
+    else
+        show_chunks(&view);
     around_notes(&view);
     around_timing(&view, told);
 }

@@ -32,7 +32,8 @@ struct view {
     unsigned shown;      /* SHOW_ bits of the table */
     const char **notes;  /* reasons of cells that are not applicable */
     size_t note_count, note_room;
-    size_t longest_name;
+    bool stacked;     /* targets below each other */
+    bool names_apart; /* long names stand over their rows */
 };
 
 /* What the report has said already of where times start and end. */

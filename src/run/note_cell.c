@@ -307,6 +307,14 @@ static void note_checks(struct arena *arena, struct rec_cell *out, const struct 
 
 /* ---- what went wrong */
 
+/* A check for an error, "error" or "STATEMENT: error", that found none. */
+static bool wants_error(const struct rec_check *check)
+{
+    const char *colon = strrchr(check->name, ':');
+    return check->found.type == VALUE_NULL &&
+           (strcmp(check->name, "error") == 0 || (colon && strcmp(colon, ": error") == 0));
+}
+
 static const char *failure_reason(struct arena *arena, const struct rec_cell *out,
                                   const struct cell *cell)
 {
@@ -326,6 +334,10 @@ static const char *failure_reason(struct arena *arena, const struct rec_cell *ou
             continue;
         value_print(expected, sizeof expected, &check->expected);
         value_print(found, sizeof found, &check->found);
+        if (wants_error(check))
+            return arena_printf(arena, "%.*sexpected error %s, but the statement succeeded",
+                                (int)(strlen(check->name) - strlen("error")), check->name,
+                                expected);
         return arena_printf(arena, "%s: expected %s, found %s", check->name, expected, found);
     }
     return "failed";
