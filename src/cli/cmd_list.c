@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <unistd.h>
 
 enum { KEY_JSON = 0x100, KEY_QUICK, LIST_ROOM = 4 << 20 };
 
@@ -123,6 +124,13 @@ static void json_suite(struct jsonw *json, const struct suite *suite)
     jsonw_end(json);
 }
 
+/* Within the terminal; nothing is cut, the last column is wrapped. */
+static void show(struct list *list, struct table *table)
+{
+    table_wrap_last(table);
+    table_render(table, &list->out, cli_width(STDOUT_FILENO));
+}
+
 static bool list_suites(struct list *list, int *exit_code)
 {
     struct table *table = table_create(list->cli->arena);
@@ -147,7 +155,7 @@ static bool list_suites(struct list *list, int *exit_code)
     if (list->json)
         jsonw_end(&list->writer);
     else
-        table_render(table, &list->out, 0);
+        show(list, table);
     return true;
 }
 
@@ -209,7 +217,7 @@ static void list_params(struct list *list, const struct suite *suite)
     }
     if (suite->param_count > 0) {
         text_add_char(&list->out, '\n');
-        table_render(table, &list->out, 0);
+        show(list, table);
     }
 }
 
@@ -233,7 +241,7 @@ static bool list_scenarios(struct list *list, int *exit_code)
         else
             scenario_row(list, table, &suite.scenarios[i]);
     if (!list->json) {
-        table_render(table, &list->out, 0);
+        show(list, table);
         list_params(list, &suite);
         return true;
     }
@@ -312,7 +320,7 @@ static bool list_drivers(struct list *list, int *exit_code)
     if (list->json)
         jsonw_end(&list->writer);
     else
-        table_render(table, &list->out, 0);
+        show(list, table);
     return true;
 }
 

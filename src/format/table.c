@@ -353,19 +353,20 @@ static void put_groups(const struct layout *layout, struct line *line)
         end_line(line);
 }
 
-/* Bytes of the first line of a text that is wrapped at `width` columns: up to a blank, or all
+/* Bytes of the first line of a text that is wrapped at `width` columns: up to a blank, or part
  * of a word that is longer. */
 static size_t first_piece(const char *text, unsigned width)
 {
-    size_t end = 0;
+    size_t end = 0, i = 0;
     unsigned columns = 0;
-    for (size_t i = 0;; i++) {
-        if ((text[i] == ' ' || text[i] == '\0') && (columns <= width || end == 0))
+    for (;; i++) {
+        if (text[i] == ' ' || text[i] == '\0')
             end = i;
-        if (text[i] == '\0' || (columns > width && end > 0))
-            return end;
+        if (text[i] == '\0' || (columns == width && !continues(text[i])))
+            break;
         columns += !continues(text[i]);
     }
+    return end > 0 ? end : i;
 }
 
 /* A cell of the last column, wrapped to the lines below. */
