@@ -13,7 +13,7 @@ return suite { "long",
   create { "make", t },
   load { "fill", t, batch = 100, commit = 100 },
   scenario { "reads", sql = "SELECT id FROM t WHERE id = :id", bind = { id = uniform(1, 1000) },
-    duration = "8s", clients = { 2 }, expect = { rows = 1, value = bound "id" } },
+    duration = "12s", clients = { 2 }, expect = { rows = 1, value = bound "id" } },
   scenario { "rest", sql = "SELECT id FROM t", warmup = 1, samples = 3, expect = { rows = 1000 } },
 }
 """
@@ -39,7 +39,7 @@ def main():
             end = time.monotonic() + 30
             while time.monotonic() < end and not server_pid(folder, word):
                 time.sleep(0.1)
-            time.sleep(2.5)
+            time.sleep(4)
             os.kill(server_pid(folder, word), signal.SIGKILL)
             out, err = process.communicate(timeout=120)
             stand.check(process.returncode == 5, f"{kind}: exit 5 (got {process.returncode})")

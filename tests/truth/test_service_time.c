@@ -3,6 +3,8 @@
 #include "fake/fake_postgres.h"
 #include "hist/quantile.h"
 
+#include <sched.h>
+
 #define SAMPLES 60
 
 static const char *const suite =
@@ -28,6 +30,16 @@ static void run_against_fake(struct bench_client *bench)
     bench_run(bench, 2, false);
     fake.count = 0;
     bench_run(bench, SAMPLES, true);
+}
+
+/* Both sides on one processor: another one that has gone to sleep for 5 ms takes about 100 us
+ * to wake up in some virtual machines, which is no fault of the stand's. */
+static void share_a_processor(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
 }
 
 static uint64_t median_difference(void)
@@ -90,5 +102,6 @@ int main(void)
         cmocka_unit_test(test_median_agrees),
         cmocka_unit_test(test_freezes_are_seen),
     };
+    share_a_processor();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
