@@ -201,6 +201,17 @@ bool fs_check_writable(const char *path, struct err *err)
     return fine;
 }
 
+const char *fs_absolute(struct arena *arena, const char *path)
+{
+    char folder[PATH_MAX], real[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    folder_of(path, folder, sizeof(folder));
+    if (!realpath(folder, real))
+        return arena_text(arena, path);
+    return arena_printf(arena, "%s/%s", strcmp(real, "/") == 0 ? "" : real,
+                        slash ? slash + 1 : path);
+}
+
 const char *fs_temp_root(void)
 {
     const char *root = secure_getenv("TMPDIR");
@@ -235,9 +246,13 @@ bool fs_make_temp(struct arena *arena, const char *prefix, fs_name_fn announce,
             return true;
         }
         if (errno != EEXIST)
-            return err_errno(err, "creating the folder %s", name);
+            break;
     }
-    return err_errno(err, "creating a folder in %s", fs_temp_root());
+    (void)err_errno(err, "creating a folder in %s", fs_temp_root());
+    size_t bytes = strlen(err->text);
+    text_print(err->text + bytes, sizeof(err->text) - bytes,
+               "; set TMPDIR to a folder that can be written");
+    return false;
 }
 
 bool fs_is_executable(const char *path)

@@ -31,6 +31,10 @@ MUST_CHECK bool fs_check_writable(const char *path, struct err *err);
  * another file system; a missing folder is fine. */
 MUST_CHECK bool fs_remove_tree(const char *path, struct err *err);
 
+/* The path from the root on. Symbolic links on the way are followed, the last name is left as
+ * it is; a path whose folder is missing comes back unchanged. */
+const char *fs_absolute(struct arena *arena, const char *path);
+
 /* The folder for private clusters and scratch files: $TMPDIR or /tmp. */
 const char *fs_temp_root(void);
 

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -244,6 +246,47 @@ static void executables_are_files_with_the_bit(void **state)
 
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
+static void paths_begin_at_the_root(void **state)
+{
+    struct place *place = *state;
+    char real[PATH_MAX], cwd[PATH_MAX];
+    assert_non_null(realpath(place->folder, real));
+    assert_non_null(getcwd(cwd, sizeof(cwd)));
+    assert_string_equal(fs_absolute(place->arena, in(place, "new.json")),
+                        arena_printf(place->arena, "%s/new.json", real));
+    assert_int_equal(mkdir(in(place, "sub"), 0700), 0);
+    assert_int_equal(symlink("sub", in(place, "link")), 0);
+    assert_string_equal(fs_absolute(place->arena, in(place, "link/../link/./x.lua")),
+                        arena_printf(place->arena, "%s/sub/x.lua", real));
+    assert_string_equal(fs_absolute(place->arena, in(place, "link")),
+                        arena_printf(place->arena, "%s/link", real));
+    assert_string_equal(fs_absolute(place->arena, "x.lua"),
+                        arena_printf(place->arena, "%s/x.lua", cwd));
+    assert_string_equal(fs_absolute(place->arena, "/x"), "/x");
+    assert_string_equal(fs_absolute(place->arena, "missing/x"), "missing/x");
+}
+
+static void a_temporary_folder_that_cannot_be_says_what_to_do(void **state)
+{
+    struct place *place = *state;
+    struct err err = {0};
+    const char *path = NULL, *before = getenv("TMPDIR");
+    setenv("TMPDIR", in(place, "missing"), 1);
+    assert_false(fs_make_temp(place->arena, "x", NULL, NULL, &path, &err));
+    if (before)
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+    assert_null(path);
+    assert_int_equal(err.kind, ERR_SYSTEM);
+    assert_int_equal(err.sys, ENOENT);
+    assert_string_equal(err.text,
+                        arena_printf(place->arena,
+                                     "creating a folder in %s/missing: No such file or "
+                                     "directory; set TMPDIR to a folder that can be written",
+                                     place->folder));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +301,8 @@ int main(void)
         WITH_PLACE(a_failed_write_leaves_the_old_file),
         WITH_PLACE(trees_go_without_following_links),
         WITH_PLACE(executables_are_files_with_the_bit),
+        WITH_PLACE(paths_begin_at_the_root),
+        WITH_PLACE(a_temporary_folder_that_cannot_be_says_what_to_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
