@@ -405,16 +405,29 @@ void part_limits(struct pen *pen)
         pen_item(pen, pen->record->limits[i]);
 }
 
-static void add_pairs(struct text *line, const struct rec_pairs *pairs)
+static const char *pair_words(struct pen *pen, const struct value *value)
 {
     char shown[300];
+    if (value->type == VALUE_NULL)
+        return "-";
+    if (value->type == VALUE_TEXT)
+        return arena_slice(pen->arena, (struct slice){value->as.text, value->bytes});
+    value_print(shown, sizeof(shown), value);
+    return arena_text(pen->arena, shown);
+}
+
+/* What is not known is left out; why stands alone. */
+static void add_pairs(struct pen *pen, struct text *line, const struct rec_pairs *pairs)
+{
+    const char *gap = "";
     for (size_t i = 0; i < pairs->count; i++) {
-        const struct value *value = &pairs->items[i].value;
-        text_addf(line, "%s%s=", i > 0 ? ", " : "", pairs->items[i].name);
-        if (value->type == VALUE_TEXT)
-            text_add_slice(line, (struct slice){value->as.text, value->bytes});
-        else if (value_print(shown, sizeof(shown), value) > 0)
-            text_add(line, shown);
+        const struct rec_pair *pair = &pairs->items[i];
+        if (pair->value.type == VALUE_NULL)
+            continue;
+        bool why = is(pair->name, "unavailable");
+        text_addf(line, "%s%s%s%s", gap, why ? "" : pair->name, why ? "" : "=",
+                  pair_words(pen, &pair->value));
+        gap = ", ";
     }
 }
 
@@ -425,12 +438,9 @@ void part_host(struct pen *pen)
     table_column(table, NULL, "value", TABLE_LEFT, false);
     for (size_t i = 0; i < pen->record->host.count; i++) {
         const struct rec_pair *pair = &pen->record->host.items[i];
-        struct rec_pairs one = {.items = (struct rec_pair[]){*pair}, .count = 1};
-        struct text line = new_text(pen);
-        add_pairs(&line, &one);
         table_row(table);
         table_cell(table, pair->name);
-        table_cell(table, line.at + strlen(pair->name) + 1);
+        table_cell(table, pair_words(pen, &pair->value));
     }
     pen_table(pen, table);
 }
@@ -445,15 +455,15 @@ void part_run(struct pen *pen)
               or_dash(record->started), took, (unsigned long long)record->seed);
     if (record->suite_params.count > 0) {
         text_add(&line, "; ");
-        add_pairs(&line, &record->suite_params);
+        add_pairs(pen, &line, &record->suite_params);
     }
     if (record->project.count > 0) {
         text_add(&line, "; project ");
-        add_pairs(&line, &record->project);
+        add_pairs(pen, &line, &record->project);
     }
     if (record->facts.count > 0) {
         text_add(&line, "; ");
-        add_pairs(&line, &record->facts);
+        add_pairs(pen, &line, &record->facts);
     }
     const struct value *class = rec_pairs_find(&record->host, "class");
     if (class && class->type == VALUE_TEXT) {
