@@ -4,7 +4,9 @@
 #include "driver/driver.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { ARENA_BYTES = 64 << 10, HELP_ROOM = 8 << 10 };
@@ -121,6 +123,17 @@ static void keep_standard_streams(void)
             _exit(CLI_SYSTEM);
 }
 
+/* Servers and the reaper work in other folders than ours: TMPDIR is a path from the root on. */
+static void settle_temp_root(struct cli *cli)
+{
+    const char *root = secure_getenv("TMPDIR");
+    char folder[PATH_MAX];
+    if (!root || !*root || root[0] == '/' || !getcwd(folder, sizeof(folder)))
+        return;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the program has no other thread yet */
+    setenv("TMPDIR", arena_printf(cli->arena, "%s/%s", folder, root), 1);
+}
+
 int cli_main(int argc, char **argv)
 {
     struct cli cli;
@@ -133,6 +146,7 @@ int cli_main(int argc, char **argv)
     for (int i = 0; i < count; i++)
         words[i] = arena_text(cli.arena, argv[i + 1]);
     cli_hide_secrets(cli.arena, argc, argv);
+    settle_temp_root(&cli);
     int code = dispatch(&cli, count, words);
     arena_destroy(&cli.arena);
     return code;

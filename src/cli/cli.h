@@ -8,7 +8,7 @@
  *   stderr   progress, warnings, errors
  *   exit     0 fine · 1 gate failed · 2 usage · 3 bad suite, script or document · 4 target or
  *            system not available · 5 a scenario failed · 6 measured but not valid ·
- *            130/143 interrupted
+ *            129/130/143 interrupted
  */
 
 /* Runs one command and returns the exit code of the process. Passwords in argv are overwritten

@@ -85,7 +85,7 @@ extern const struct argp_child cli_common_options[];
 #define CLI_EXIT_CODES                                                             \
     "\nExit codes: 0 fine, 1 gate or check failed, 2 usage, 3 bad suite, script\n" \
     "or document, 4 target or system not available, 5 a scenario failed,\n"        \
-    "6 measured but not valid, 130/143 interrupted.\n"
+    "6 measured but not valid, 129/130/143 interrupted (SIGHUP, SIGINT, SIGTERM).\n"
 
 /* ---- names (nearest.c) ---- */
 
@@ -162,6 +162,21 @@ int cli_run_measure(const struct cli_run *run, const struct cli_plan *plan);
 MUST_CHECK bool cli_load_suite(struct cli *cli, const char *command,
                                const struct suite_options *options, struct suite *suite,
                                int *exit_code);
+
+/* ---- other runs (claim.c) ---- */
+
+/* Held until the process ends in whatever way: the kernel drops it. */
+struct cli_claim {
+    int fd; /* -1: none */
+    const char *name;
+};
+/* One run at a time may write `out`: ERR_SYSTEM when another is at it. Not for children: call
+ * it after run_prepare_process. */
+MUST_CHECK bool cli_claim_output(struct arena *arena, const char *out, struct cli_claim *claim,
+                                 struct err *err);
+void cli_claim_drop(struct cli_claim *claim);
+/* "pid 7, 8": runs that go on beside this one; NULL when there are none. */
+const char *cli_claim_others(struct arena *arena, const struct cli_claim *claim);
 
 /* Adds to an array in the arena. */
 void cli_push(struct cli *cli, const char ***list, size_t *count, size_t *room,

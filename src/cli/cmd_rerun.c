@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <unistd.h>
 
 enum { KEY_ON = 0x100, KEY_OUT, KEY_AROUND, KEY_JSON, KEY_MARKDOWN, VERSION_ROOM = 4096 };
 
@@ -318,6 +319,21 @@ static void say_command(const struct cli_run *run)
     cli_say("running again: dbdyno%s", text.at);
 }
 
+/* The suite's file where it was, wherever we are; false when it is gone. */
+static bool find_suite(struct rerun *rerun, struct cli_run *run, int *exit_code)
+{
+    const char *path = rerun->record->suite_path;
+    struct err err = {.kind = ERR_NONE};
+    if (!path || strcmp(path, "built-in") == 0)
+        return true;
+    run->suite = path;
+    if (access(path, R_OK) == 0)
+        return true;
+    (void)err_errno(&err, "the suite of %s, %s", rerun->path, path);
+    *exit_code = cli_fail(&err);
+    return false;
+}
+
 /* The record's command as a request. It comes from a file, so its shell command is left out. */
 static bool read_command(struct rerun *rerun, struct cli_run *run, int *exit_code)
 {
@@ -333,6 +349,10 @@ static bool read_command(struct rerun *rerun, struct cli_run *run, int *exit_cod
         words[i] = arena_text(cli->arena, record->command[i]);
     if (!cli_run_parse(cli, (int)record->command_count, words, run, exit_code))
         return false;
+    if (!find_suite(rerun, run, exit_code))
+        return false;
+    if (run->project)
+        run->project = pair_text(cli, &record->project, "folder");
     run->name = "rerun";
     run->seed = record->seed;
     run->out = rerun->out ? rerun->out : default_out;

@@ -1,4 +1,5 @@
 #include "cli/cli_internal.h"
+#include "guard/guard.h"
 #include "os/fs.h"
 #include "os/now.h"
 #include "os/sig.h"
@@ -6,6 +7,8 @@
 #include "report/report.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { REPORT_ROOM = 64 << 20 };
@@ -54,6 +57,14 @@ static int worst(int measured, int written, int printed)
     return measured;
 }
 
+/* The record tells the folder to whoever reads it, from wherever. */
+static const char *project_of(const struct cli_run *run)
+{
+    char real[PATH_MAX];
+    return run->project && realpath(run->project, real) ? arena_text(run->cli->arena, real)
+                                                        : run->project;
+}
+
 static struct run_options run_options_of(const struct cli_run *run, const struct cli_plan *plan,
                                          struct cli_progress *progress)
 {
@@ -63,7 +74,7 @@ static struct run_options run_options_of(const struct cli_run *run, const struct
         .targets = plan->targets,
         .target_count = plan->target_count,
         .keep = run->keep,
-        .project = run->project,
+        .project = project_of(run),
         .facts = run->facts,
         .fact_count = (uint32_t)run->fact_count,
         .command = run->command,
@@ -77,28 +88,67 @@ static struct run_options run_options_of(const struct cli_run *run, const struct
     };
 }
 
+/* What ran beside us took cores and disk from us. */
+static void note_others(const struct cli_run *run, struct record *record, const char *others)
+{
+    struct rec_guard *guard = record_add_guard(record);
+    guard->id = "another-run";
+    guard->code = "D38";
+    guard->level = guard_level_name(GUARD_WARNING);
+    guard->text = arena_printf(run->cli->arena,
+                               "another dbdyno (%s) ran at the same time: both took cores and "
+                               "disk from each other; run them one after the other",
+                               others);
+    if (strcmp(record->verdict, "valid") != 0)
+        return;
+    record->verdict = "reserve";
+    record->reason = guard->text;
+}
+
+struct outcome {
+    struct record *record;
+    int signal_number;
+};
+
+static bool measure(const struct cli_run *run, const struct cli_plan *plan,
+                    const struct cli_claim *claim, struct outcome *outcome, struct err *err)
+{
+    struct arena *arena = run->cli->arena;
+    struct cli_progress progress;
+    const char *others = cli_claim_others(arena, claim);
+    if (others)
+        cli_say("another dbdyno is running (%s): the figures of both will suffer", others);
+    cli_progress_init(&progress);
+    struct run_options options = run_options_of(run, plan, &progress);
+    bool measured = run_suite(arena, &options, &outcome->record, &outcome->signal_number, err);
+    cli_progress_end(&progress);
+    others = others ? others : cli_claim_others(arena, claim);
+    if (measured && others)
+        note_others(run, outcome->record, others);
+    return measured;
+}
+
 int cli_run_measure(const struct cli_run *run, const struct cli_plan *plan)
 {
-    struct cli_progress progress;
-    struct record *record = NULL;
+    struct cli_claim claim;
+    struct outcome outcome = {.record = NULL};
     struct err err = {.kind = ERR_NONE};
-    int signal_number = 0, written = CLI_FINE;
+    int written = CLI_FINE;
     sig_install();
     if (!run_prepare_process(&err))
         return cli_fail(&err);
-    cli_progress_init(&progress);
-    struct run_options options = run_options_of(run, plan, &progress);
-    bool measured = run_suite(run->cli->arena, &options, &record, &signal_number, &err);
-    cli_progress_end(&progress);
+    bool measured = cli_claim_output(run->cli->arena, run->out, &claim, &err) &&
+                    measure(run, plan, &claim, &outcome, &err);
     run_finish_process();
     if (!measured)
         return cli_fail_run(&err);
-    if (!record_write(record, run->out, &err)) {
-        save_elsewhere(run, record, &err);
+    if (!record_write(outcome.record, run->out, &err)) {
+        save_elsewhere(run, outcome.record, &err);
         written = CLI_SYSTEM;
     }
-    int printed = print_result(run, record);
-    return worst(run_exit_code(record, signal_number), written, printed);
+    cli_claim_drop(&claim);
+    int printed = print_result(run, outcome.record);
+    return worst(run_exit_code(outcome.record, outcome.signal_number), written, printed);
 }
 
 int cmd_run(struct cli *cli, int argc, char **argv)

@@ -3,6 +3,9 @@
 #include "os/fs.h"
 #include "suite/suite.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 static bool ends_in(const char *text, const char *end)
 {
     size_t bytes = strlen(text), end_bytes = strlen(end);
@@ -46,8 +49,11 @@ bool cli_load_suite(struct cli *cli, const char *command,
     struct err err = {.kind = ERR_NONE};
     if (!check_suite_name(cli, command, suite_options->name, exit_code))
         return false;
-    if (suite_load(cli->arena, suite_options, suite, &faults, &err))
+    if (suite_load(cli->arena, suite_options, suite, &faults, &err)) {
+        if (strcmp(suite->path, "built-in") != 0)
+            suite->path = fs_absolute(cli->arena, suite->path);
         return true;
+    }
     if (err.kind == ERR_USAGE) {
         *exit_code = cli_usage(command, "%s", err.text);
         return false;
@@ -122,6 +128,20 @@ static bool check_around(const struct cli_run *run, const struct suite *suite, i
     return false;
 }
 
+static bool check_project(const struct cli_run *run, int *exit_code)
+{
+    struct stat info;
+    if (!run->project)
+        return true;
+    bool there = stat(run->project, &info) == 0;
+    if (there && S_ISDIR(info.st_mode))
+        return true;
+    char reason[128];
+    *exit_code = cli_usage(run->name, "--project: %s: %s", run->project,
+                           there ? "not a folder" : strerror_r(errno, reason, sizeof(reason)));
+    return false;
+}
+
 bool cli_run_plan(const struct cli_run *run, struct cli_plan *plan, int *exit_code)
 {
     struct suite_options suite_options = {
@@ -133,7 +153,8 @@ bool cli_run_plan(const struct cli_run *run, struct cli_plan *plan, int *exit_co
     };
     struct err err = {.kind = ERR_NONE};
     if (!cli_load_suite(run->cli, run->name, &suite_options, &plan->suite, exit_code) ||
-        !check_around(run, &plan->suite, exit_code) || !parse_targets(run, plan, exit_code))
+        !check_around(run, &plan->suite, exit_code) || !check_project(run, exit_code) ||
+        !parse_targets(run, plan, exit_code))
         return false;
     if (fs_check_writable(run->out, &err))
         return true;

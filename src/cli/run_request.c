@@ -73,6 +73,22 @@ static bool is_pair(const char *text)
     return equals && equals > text;
 }
 
+/* NAME=VALUE whose name was not there before. */
+static int take_pair(const struct cli_run *run, const char *option, const char *value,
+                     const char *const *earlier, size_t count)
+{
+    if (!is_pair(value))
+        return bad(run, option, "NAME=VALUE", value);
+    size_t bytes = (size_t)(strchr(value, '=') - value) + 1;
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(earlier[i], value, bytes) != 0)
+            continue;
+        cli_usage(run->name, "--%s: %.*s is given twice", option, (int)bytes - 1, value);
+        return EINVAL;
+    }
+    return 0;
+}
+
 static int take_list(int key, const char *value, struct cli_run *run)
 {
     struct cli *cli = run->cli;
@@ -80,14 +96,14 @@ static int take_list(int key, const char *value, struct cli_run *run)
         cli_push(cli, &run->targets, &run->target_count, &run->target_room, value);
         return 0;
     }
-    if (!is_pair(value))
-        return bad(run, key == KEY_PARAM ? "param" : "fact", "NAME=VALUE", value);
-    if (key == KEY_PARAM)
+    int fault = key == KEY_PARAM ? take_pair(run, "param", value, run->params, run->param_count)
+                                 : take_pair(run, "fact", value, run->facts, run->fact_count);
+    if (fault == 0 && key == KEY_PARAM)
         cli_push(cli, &run->params, &run->param_count, &run->param_room, value);
-    else
+    else if (fault == 0)
         cli_push(cli, &run->facts, &run->fact_count, &run->fact_room,
                  cli_redact(cli->arena, value));
-    return 0;
+    return fault;
 }
 
 static int take_number(int key, const char *value, struct cli_run *run)

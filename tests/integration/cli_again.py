@@ -1,5 +1,6 @@
 """The life of a record: run, a second run beside it, rerun, fill; and a wrong answer."""
 import re
+import subprocess
 
 import lib_cli
 
@@ -19,6 +20,60 @@ def beside(place):
         check.that(process.returncode == 0, "a run beside another:", err)
     for name in ("first", "second"):
         check.that(place.record(f"{name}.json")["verdict"] in ("valid", "reserve"), name)
+
+
+def writes_the_same(place):
+    """The record is one run's: a second run says who is at it; a dead run is at nothing."""
+    place.write("long.lua", lib_cli.LONG)
+    first = place.start("run", "long.lua", "--no-floors", "--out", "same.json")
+    for _ in range(100):  # until it has begun
+        done = place.run("run", "tiny.lua", "--no-floors", "--out", "other.json")
+        if str(first.pid) in done.stderr:
+            break
+    check.exits(done, 0, "another dbdyno is running (pid ", str(first.pid))
+    check.that([g for g in place.record("other.json")["guards"] if g["id"] == "another-run"],
+               "the record says that another run was beside it")
+    done = place.run("run", "tiny.lua", "--no-floors", "--out", "./same.json")
+    check.exits(done, 4, f"another dbdyno (pid {first.pid}) writes", "give --out another name")
+    check.exits(place.run("run", "tiny.lua", "--no-floors", "--out", "/dev/null"), 0)
+    first.kill()
+    first.communicate()
+    check.exits(place.run("run", "tiny.lua", "--no-floors", "--out", "same.json"), 0)
+
+
+def from_elsewhere(place):
+    """A record is rerun from any folder; a suite that is gone is named."""
+    below = place.work / "below"
+    below.mkdir()
+    place.write("moved.lua", lib_cli.TINY)
+    done = place.run("run", "./below/../moved.lua", "--no-floors", "--out", "m.json",
+                     "--project", "below", "--fact", "a=1", "--fact", "ab=2")
+    check.exits(done, 0)
+    check.that("NULL" not in done.stdout, "no NULL on screen:", done.stdout[-400:])
+    check.that("not a git checkout" in done.stdout, done.stdout[-400:])
+    record = place.record("m.json")
+    check.that(record["suite"]["path"] == str(place.work / "moved.lua"), record["suite"])
+    there = f"cd {below} && exec {lib_cli.DBDYNO} rerun ../m.json --out again.json"
+    done = subprocess.run(["sh", "-c", there], env=place.env, capture_output=True, text=True,
+                          check=False, timeout=60)
+    check.exits(done, 0, "as they were")
+    check.that((below / "again.json").exists(), "the new record is where we are")
+    (place.work / "moved.lua").unlink()
+    check.exits(place.run("rerun", "m.json"), 4, str(place.work / "moved.lua"), "No such file")
+
+
+def temporary_folder(place):
+    """TMPDIR is taken from where we are; one that cannot be written is said to be so."""
+    before = place.env["TMPDIR"]
+    place.env["TMPDIR"] = "missing/tmp"
+    done = place.run("run", "tiny.lua", "--no-floors", "--out", "t.json")
+    check.exits(done, 4, str(place.work / "missing/tmp"), "set TMPDIR to a folder")
+    (place.work / "near").mkdir()
+    place.env["TMPDIR"] = "near"
+    check.exits(place.run("run", "tiny.lua", "--no-floors", "--keep", "--out", "t.json"), 0)
+    kept = list((place.work / "near").iterdir())
+    check.that(len(kept) == 1 and kept[0].name.startswith("dbdyno-"), "it is used:", kept)
+    place.env["TMPDIR"] = before
 
 
 def again(place):
@@ -95,6 +150,9 @@ def machine(place):
 with lib_cli.place() as here:
     here.write("tiny.lua", lib_cli.TINY)
     beside(here)
+    writes_the_same(here)
+    from_elsewhere(here)
+    temporary_folder(here)
     again(here)
     fill(here)
     wrong_answer(here)

@@ -409,7 +409,8 @@ static void the_documentation_knows_every_guard(void **state)
         "clock-slow",         "clock-coarse",       "clock-drift",     "clock-step",
         "debug-build",        "stand-debug",        "stand-sanitizer", "not-durable",
         "durability-unknown", "unequal-durability", "steal",           "throttled",
-        "load-before",        "cpu-pressure",       "same-parameters", "answers-differ"};
+        "load-before",        "cpu-pressure",       "same-parameters", "answers-differ",
+        "few-in-flight",      "another-run"};
     (void)state;
     char text[32768], cell[64];
     FILE *file = fopen(DBDYNO_SOURCE_DIR "/docs/guards.md", "re");
