@@ -6,6 +6,10 @@ import lib_cli
 
 check = lib_cli.Checks()
 
+LASTING = """return suite { "lasting", scenario { "one", sql = "SELECT 1", duration = "500ms",
+  expect = { rows = 1 } } }
+"""
+
 DOCUMENT = """# Figures
 Before <!-- dbdyno:answer -->?<!-- /dbdyno --> after.
 One row: <!-- dbdyno:one/sqlite/service_ns/p50 -->?<!-- /dbdyno -->.
@@ -91,6 +95,7 @@ def again(place):
     check.exits(place.run("rerun", "dbdyno.json"), 0, "differs: suite hash")
     place.write("tiny.lua", lib_cli.TINY)
     marker = place.work / "ran"
+    place.write("tiny.lua", LASTING) # long enough for a command to begin
     check.exits(place.run("run", "tiny.lua", "--no-floors", "--around", f"touch {marker}"), 0)
     check.that(marker.exists(), "--around runs")
     marker.unlink()
