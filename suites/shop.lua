@@ -273,7 +273,7 @@ return suite { "shop",
     help = "indexes that must exist at the end" }),
 
   -- What the figures say together
-  relation { "transaction against single commits", a = "insert200", b = "transaction200",
+  relation { "single commits against one transaction", a = "insert200", b = "transaction200",
     metric = "wall_ns", stat = "value",
     differs = "the second adds to a table that has 200 rows" },
   relation { "scan of orders against users", a = "scan_orders", b = "scan_users",
