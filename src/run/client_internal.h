@@ -31,7 +31,7 @@ void series_append(struct series *into, const struct series *from);
 
 static inline void series_record(struct series *series, uint64_t value)
 {
-    if (series->count < series->room)
+    if (series->raw && series->count < series->room)
         series->raw[series->count++] = value;
     else if (series->hist)
         hist_record(series->hist, value);

@@ -7,6 +7,7 @@
 #include "run/run_internal.h"
 #include "server/reaper.h"
 
+#include <assert.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -265,6 +266,7 @@ bool session_query(struct session *session, struct overseer *overseer,
 {
     if (!session->control && !drv_open(&session->target, &session->control, err))
         return false;
+    assert(session->control);
     struct drv_conn *control = session->control;
     struct value value = {.type = VALUE_NULL};
     overseer_enter(overseer, control, question->due_ns);

@@ -281,11 +281,9 @@ static void judge(struct stand *stand)
         cell_fail(cell, "interrupted",
                   stand->runner->timed_out ? "the run's deadline is over"
                                            : "stopped by a signal");
-    } else if (cell->failure.failed) {
-        cell_fail(cell, "failed", NULL);
-    } else if (cell->total.operations == 0) {
+    } else if (!cell->failure.failed && cell->total.operations == 0) {
         cell_fail(cell, "failed", "nothing was measured: no operation was executed");
-    } else if (cell->asked && cell->asked != cell->executions) {
+    } else if (cell->failure.failed || (cell->asked && cell->asked != cell->executions)) {
         cell_fail(cell, "failed", NULL);
     }
     if (stand->severed)

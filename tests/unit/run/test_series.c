@@ -32,7 +32,7 @@ static void many_and_unknown_go_to_a_histogram(void **state)
 static void merged_is_the_union(void **state)
 {
     struct series whole, parts[3];
-    series_init(&whole, *state, 3 * 2000);
+    series_init(&whole, *state, 6000);
     uint64_t sum = 0;
     for (uint64_t i = 0; i < 3; i++) {
         series_init(&parts[i], *state, 2000); /* raw each, a histogram together */
