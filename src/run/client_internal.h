@@ -10,6 +10,7 @@
 #include "program/program.h"
 #include "suite/suite.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,10 +32,12 @@ void series_append(struct series *into, const struct series *from);
 
 static inline void series_record(struct series *series, uint64_t value)
 {
-    if (series->raw && series->count < series->room)
+    if (series->count < series->room) {
+        assert(series->raw);
         series->raw[series->count++] = value;
-    else if (series->hist)
+    } else if (series->hist) {
         hist_record(series->hist, value);
+    }
 }
 
 /* ---- client */
