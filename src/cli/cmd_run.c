@@ -156,6 +156,7 @@ int cmd_run(struct cli *cli, int argc, char **argv)
     struct cli_run run;
     struct cli_plan plan;
     int exit_code = CLI_FINE;
+    sig_install(); /* before anything is made that would have to go again */
     if (!cli_run_parse(cli, argc, argv, &run, &exit_code) ||
         !cli_run_plan(&run, &plan, &exit_code))
         return exit_code;

@@ -110,12 +110,17 @@ static void folder_of(const char *path, char *folder, size_t room)
         text_print(folder, room, "%.*s", (int)(slash - path), path);
 }
 
+/* False when it is too long. */
+static bool temp_name(const char *path, char *temp, size_t room)
+{
+    return text_print(temp, room, "%s.tmp-%016llx", path, (unsigned long long)random_u64()) <
+           room - 1;
+}
+
 static bool open_temp(const char *path, char *temp, size_t room, int *fd, struct err *err)
 {
     for (int i = 0; i < TEMP_TRIES; i++) {
-        size_t bytes =
-            text_print(temp, room, "%s.tmp-%016llx", path, (unsigned long long)random_u64());
-        if (bytes == room - 1)
+        if (!temp_name(path, temp, room))
             return err_set(err, ERR_SYSTEM, "writing %s: the path is too long", path);
         *fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
         if (*fd >= 0)
@@ -163,6 +168,40 @@ static const char *resolve(const char *path, char *buffer)
     return realpath(path, buffer) ? buffer : path;
 }
 
+/* A file without a name in the folder of `path`: nothing is left of it however we end. -1 where
+ * the file system has no such files. */
+static int open_unnamed(const char *path)
+{
+    char folder[PATH_MAX];
+    folder_of(path, folder, sizeof(folder));
+    return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
+}
+
+/* Gives it a name for the moment until it is renamed. */
+static bool name_it(int fd, const char *path, char *temp, size_t room)
+{
+    char link[64];
+    text_print(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return temp_name(path, temp, room) &&
+           linkat(AT_FDCWD, link, AT_FDCWD, temp, AT_SYMLINK_FOLLOW) == 0;
+}
+
+static bool write_unnamed(const char *path, const char *content, size_t bytes)
+{
+    char temp[PATH_MAX];
+    int fd = open_unnamed(path);
+    if (fd < 0)
+        return false;
+    bool named = write_all(fd, content, bytes) && fsync(fd) == 0 &&
+                 name_it(fd, path, temp, sizeof(temp));
+    close_quietly(fd);
+    if (named && rename(temp, path) == 0)
+        return true;
+    if (named)
+        unlink(temp);
+    return false;
+}
+
 bool fs_write_atomic(const char *path, const char *content, size_t bytes, struct err *err)
 {
     char temp[PATH_MAX], target[PATH_MAX];
@@ -170,6 +209,8 @@ bool fs_write_atomic(const char *path, const char *content, size_t bytes, struct
     if (is_special(path))
         return write_directly(path, content, bytes, err);
     const char *final = resolve(path, target);
+    if (write_unnamed(final, content, bytes))
+        return sync_folder_of(final, err);
     if (!open_temp(final, temp, sizeof(temp), &fd, err))
         return false;
     bool written = write_all(fd, content, bytes) && fsync(fd) == 0;
@@ -186,18 +227,21 @@ bool fs_check_writable(const char *path, struct err *err)
     static const char zeros[PROBE_BYTES];
     char temp[PATH_MAX], target[PATH_MAX];
     struct stat info;
-    int fd;
     if (is_special(path))
         return access(path, W_OK) == 0 || err_errno(err, "%s cannot be written", path);
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return err_set(err, ERR_SYSTEM, "%s is a folder, expected a file", path);
-    if (!open_temp(resolve(path, target), temp, sizeof(temp), &fd, err))
-        return false;
+    const char *final = resolve(path, target);
+    int fd = open_unnamed(final);
+    if (fd < 0) {
+        if (!open_temp(final, temp, sizeof(temp), &fd, err))
+            return false;
+        unlink(temp);
+    }
     bool fine = write_all(fd, zeros, sizeof(zeros)) && fsync(fd) == 0;
     if (!fine)
         err_errno(err, "writing %zu bytes beside %s", sizeof(zeros), path);
     close(fd);
-    unlink(temp);
     return fine;
 }
 
