@@ -60,8 +60,9 @@ static const struct argp fill_argp = {
            "retyped. The file is replaced as a whole or not at all."
            "\vMarkers:\n"
            "  <!-- dbdyno:table -->...<!-- /dbdyno -->\n"
-           "      also answer, relations, floors, host\n"
+           "      also answer, targets, relations, floors, host, terminal\n"
            "  <!-- dbdyno:SCENARIO/TARGET/METRIC/STAT -->...<!-- /dbdyno -->\n"
+           "      SCENARIO#PHASE for a phase, TARGET,clients=N where there are several\n"
            "\nExamples:\n"
            "  dbdyno fill README.md --from dbdyno.json\n"
            "  dbdyno fill README.md --check\n" CLI_EXIT_CODES,

@@ -2,17 +2,12 @@
 
 #include <string.h>
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
 /* A check for an error, "error" or "STATEMENT: error", that found none. */
 static bool wants_error(const struct rec_check *check)
 {
     const char *colon = strrchr(or_dash(check->name), ':');
     return check->found.type == VALUE_NULL &&
-           (is(check->name, "error") || is(colon, ": error"));
+           (text_same(check->name, "error") || text_same(colon, ": error"));
 }
 
 /* "rows expected 1, found 2"; false when no check failed. */
@@ -62,9 +57,9 @@ bool failure_same(const struct rec_cell *a, const struct rec_cell *b)
     const struct value *x = rec_pairs_find(&a->params, "clients");
     const struct value *y = rec_pairs_find(&b->params, "clients");
     bool same_clients = x && y ? value_same(x, y) : x == y;
-    return is(a->verdict, "failed") && is(b->verdict, "failed") && same_clients &&
-           is(a->name, or_dash(b->name)) && is(a->reason, or_dash(b->reason)) &&
-           (a->phase ? is(a->phase, or_dash(b->phase)) : !b->phase);
+    return text_same(a->verdict, "failed") && text_same(b->verdict, "failed") && same_clients &&
+           text_same(a->name, or_dash(b->name)) && text_same(a->reason, or_dash(b->reason)) &&
+           (a->phase ? text_same(a->phase, or_dash(b->phase)) : !b->phase);
 }
 
 void failure_targets(struct text *out, const struct record *record, const struct rec_cell *cell)
@@ -98,7 +93,7 @@ static void look_at_row(const struct rows *rows, const struct row *row, struct t
         const struct rec_cell *cell = row->cells[t];
         if (!cell)
             continue;
-        if (is(cell->verdict, "failed")) {
+        if (text_same(cell->verdict, "failed")) {
             state->failed = true;
             if (!tally->first_failed)
                 tally->first_failed = cell;
@@ -106,7 +101,7 @@ static void look_at_row(const struct rows *rows, const struct row *row, struct t
         bool result = cell_has_result(cell) && !cell_is_interrupted(cell);
         measured |= result;
         tally->cells += result;
-        state->reserved |= is(cell->verdict, "reserve");
+        state->reserved |= text_same(cell->verdict, "reserve");
         tally->checks += cell->check_count;
     }
     state->unmeasured |= !measured;
@@ -269,7 +264,7 @@ static void add_absent(struct text *out, const struct record *record)
 {
     for (size_t i = 0; i < record->target_count; i++) {
         const struct rec_target *target = &record->targets[i];
-        if (target->verdict && !is(target->verdict, "ok"))
+        if (target->verdict && !text_same(target->verdict, "ok"))
             text_addf(out, "; %s %s: %s", or_dash(target->label), target->verdict,
                       or_dash(target->reason));
     }
@@ -294,13 +289,13 @@ void part_answer(struct text *out, const struct record *record)
     rows_build(out->arena, record, &rows);
     struct tally tally = count_all(&rows);
     text_addf(out, "%s%s", or_dash(record->suite), record->quick ? " (quick)" : "");
-    if (is(record->verdict, "failed")) {
+    if (text_same(record->verdict, "failed")) {
         text_add(out, " FAILED: ");
         if (tally.failed > 0)
             add_failed(out, record, &tally);
         else
             text_add(out, or_dash(record->reason));
-    } else if (is(record->verdict, "interrupted")) {
+    } else if (text_same(record->verdict, "interrupted")) {
         text_addf(out, " INTERRUPTED after %zu of %zu scenarios", tally.measured,
                   tally.scenarios);
         if (tally.failed > 0) {
@@ -311,7 +306,7 @@ void part_answer(struct text *out, const struct record *record)
                                                               : "");
             add_headline(out, &rows);
         }
-    } else if (is(record->verdict, "invalid")) {
+    } else if (text_same(record->verdict, "invalid")) {
         text_addf(out, " NOT VALID: %s", or_dash(record->reason));
     } else {
         text_add(out, ": ");

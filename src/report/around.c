@@ -71,6 +71,11 @@ static bool next_storing(const struct pen *pen, const struct rows *rows, size_t 
     return *t < rows->target_count;
 }
 
+static const char *tier_word(const char *tier)
+{
+    return strcmp(tier, "none") == 0 ? "nothing" : tier;
+}
+
 void around_tiers(struct pen *pen, const struct rows *rows)
 {
     struct text line;
@@ -86,15 +91,15 @@ void around_tiers(struct pen *pen, const struct rows *rows)
     if (!first)
         return;
     text_init(&line, pen->arena, 4096);
-    text_add(&line, "commits wait for ");
+    text_add(&line, equal ? "commits wait for " : "commits wait for: ");
     if (equal)
-        text_addf(&line, "%s%s", first,
+        text_addf(&line, "%s%s", tier_word(first),
                   storing < 2                    ? ""
                   : storing < rows->target_count ? " (all but null)"
                                                  : " (all targets)");
     for (size_t t = 0; !equal && next_storing(pen, rows, &t); t++)
-        text_addf(&line, "%s %s%s", rows->labels[t], tier_of(pen->record, rows->labels[t]),
-                  --storing > 0 ? ", " : "");
+        text_addf(&line, "%s %s%s", rows->labels[t],
+                  tier_word(tier_of(pen->record, rows->labels[t])), --storing > 0 ? ", " : "");
     pen_wrap(pen, pen->markdown ? "" : "  ", line.at);
     if (pen->markdown)
         text_add_char(&pen->plain, '\n');

@@ -199,6 +199,17 @@ bool marker_kind_of(const struct marker *marker, enum marker_kind *kind,
 
 /* ---- filling ---- */
 
+static bool is_one_of_several(const struct record *record, const struct rec_cell *cell)
+{
+    for (size_t i = 0; i < record->cell_count; i++) {
+        const struct rec_cell *other = &record->cells[i];
+        if (other != cell && text_same(other->name, cell->name) &&
+            text_same(other->target, cell->target) && text_same(other->phase, cell->phase))
+            return true;
+    }
+    return false;
+}
+
 static const struct rec_cell *find_cell(struct arena *arena, const struct record *record,
                                         const struct marker *marker,
                                         const struct figure_name *name, struct err *err)
@@ -211,6 +222,12 @@ static const struct rec_cell *find_cell(struct arena *arena, const struct record
     if (!cell) {
         (void)err_set(err, ERR_CONFIG, "line %zu: the record has no %s%s%s on %s", marker->line,
                       scenario, phase ? "#" : "", phase ? phase : "", target);
+        return NULL;
+    }
+    if (!name->clients && is_one_of_several(record, cell)) {
+        (void)err_set(err, ERR_CONFIG,
+                      "line %zu: %s on %s has several numbers of clients; write %s,clients=N",
+                      marker->line, scenario, target, target);
         return NULL;
     }
     if (cell_has_result(cell) && !cell_is_interrupted(cell))

@@ -2,21 +2,16 @@
 
 #include <string.h>
 
-static bool same(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool is_after(const struct rec_floor *floor)
 {
-    return same(floor->when, "after");
+    return text_same(floor->when, "after");
 }
 
 static const struct rec_floor *other_side(const struct rec_floor *floors, size_t count,
                                           const struct rec_floor *of)
 {
     for (size_t i = 0; i < count; i++) {
-        if (same(floors[i].name, of->name) && is_after(&floors[i]) != is_after(of))
+        if (text_same(floors[i].name, of->name) && is_after(&floors[i]) != is_after(of))
             return &floors[i];
     }
     return NULL;
@@ -150,7 +145,8 @@ static const struct rec_floor *fsync_floor(const struct record *record)
     const struct rec_floor *least = NULL;
     for (size_t i = 0; i < record->floor_count; i++) {
         const struct rec_floor *floor = &record->floors[i];
-        if (!same(floor->name, "fsync_append") && !same(floor->name, "fsync_overwrite"))
+        if (!text_same(floor->name, "fsync_append") &&
+            !text_same(floor->name, "fsync_overwrite"))
             continue;
         if (is_after(floor) || !floor->p50.known || floor->p50.value == 0)
             continue;
@@ -163,7 +159,7 @@ static const struct rec_floor *fsync_floor(const struct record *record)
 static const struct rec_target *find_target(const struct record *record, const char *label)
 {
     for (size_t i = 0; i < record->target_count; i++) {
-        if (same(record->targets[i].label, label))
+        if (text_same(record->targets[i].label, label))
             return &record->targets[i];
     }
     return NULL;
@@ -181,12 +177,12 @@ static const char *host_filesystem(const struct pen *pen)
 static bool is_on_floor(const struct pen *pen, const struct rec_target *target)
 {
     const char *filesystem = host_filesystem(pen);
-    return !filesystem || same(filesystem, target->data_folder_filesystem);
+    return !filesystem || text_same(filesystem, target->data_folder_filesystem);
 }
 
 static bool is_durable(const struct rec_target *target)
 {
-    return target && same(target->tier, "fsync");
+    return target && text_same(target->tier, "fsync");
 }
 
 /* Time of one durable commit of one row: a commit phase, a statement that affects one row in a
@@ -305,7 +301,7 @@ void part_commits(struct pen *pen, const struct rows *rows)
     if (!floor || !commits(pen, rows, 0, rows->target_count))
         return;
     format_duration(shown, sizeof(shown), floor->p50.value);
-    const char *what = same(floor->name, "fsync_append") ? "append" : "overwrite";
+    const char *what = text_same(floor->name, "fsync_append") ? "append" : "overwrite";
     pen_heading(pen,
                 arena_printf(pen->arena, "Against the fsync floor (fdatasync of an %s: %s p50)",
                              what, shown));

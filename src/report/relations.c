@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-static bool same(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 /* One side, as the record names it: "NAME [PHASE] [clients=N] STAT METRIC". */
 struct side {
     struct slice of, clients, stat, metric;
@@ -93,7 +88,7 @@ static const char *ratio_of(struct pen *pen, const struct rec_relation *relation
 static bool is_first(const struct record *record, size_t index)
 {
     for (size_t i = 0; i < index; i++) {
-        if (same(record->relations[i].name, record->relations[index].name))
+        if (text_same(record->relations[i].name, record->relations[index].name))
             return false;
     }
     return true;
@@ -102,7 +97,7 @@ static bool is_first(const struct record *record, size_t index)
 static bool is_known_somewhere(const struct record *record, const char *name)
 {
     for (size_t i = 0; i < record->relation_count; i++) {
-        if (same(record->relations[i].name, name) && record->relations[i].known)
+        if (text_same(record->relations[i].name, name) && record->relations[i].known)
             return true;
     }
     return false;
@@ -119,7 +114,7 @@ static const struct rec_relation *find(const struct record *record, const char *
 {
     for (size_t i = 0; i < record->relation_count; i++) {
         const struct rec_relation *relation = &record->relations[i];
-        if (same(relation->name, name) && same(relation->target, target))
+        if (text_same(relation->name, name) && text_same(relation->target, target))
             return relation;
     }
     return NULL;
@@ -253,7 +248,7 @@ static void add_weaknesses(struct pen *pen, struct text *line, const char *name)
     for (size_t i = 0; i < pen->record->relation_count; i++) {
         const struct rec_relation *relation = &pen->record->relations[i];
         const char *why =
-            same(relation->name, name) && relation->known ? weakness(pen, relation) : NULL;
+            text_same(relation->name, name) && relation->known ? weakness(pen, relation) : NULL;
         if (why)
             text_addf(line, "; *%c%s: %s", GLUE, or_dash(relation->target), why);
     }
@@ -263,7 +258,7 @@ static void add_unknown(struct pen *pen, struct text *line, const char *name)
 {
     for (size_t i = 0; i < pen->record->relation_count; i++) {
         const struct rec_relation *relation = &pen->record->relations[i];
-        if (same(relation->name, name) && !relation->known)
+        if (text_same(relation->name, name) && !relation->known)
             text_addf(line, "; not known on %s: %s", or_dash(relation->target),
                       or_dash(relation->reason));
     }

@@ -142,6 +142,12 @@ void part_limits(struct pen *pen);
 void part_host(struct pen *pen);
 void part_run(struct pen *pen);
 
+/* Equal texts, or both NULL. */
+static inline bool text_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 /* What a failed cell says: its reason, or "rows expected 1, found 2". */
 void failure_words(struct text *out, const struct rec_cell *cell);
 

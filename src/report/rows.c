@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static bool same(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static size_t target_index(struct arena *arena, struct rows *rows, const char *label,
                            size_t *room)
 {
@@ -82,7 +77,7 @@ static struct row make_row(struct arena *arena, const struct rec_cell *cell)
 static bool same_row(const struct row *a, const struct row *b)
 {
     bool commits = a->per_commit == b->per_commit || a->per_commit == 0 || b->per_commit == 0;
-    return a->clients == b->clients && commits && same(a->phase, b->phase) &&
+    return a->clients == b->clients && commits && text_same(a->phase, b->phase) &&
            strcmp(a->name, b->name) == 0;
 }
 

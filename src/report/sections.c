@@ -5,11 +5,6 @@
 
 enum { TEXT_MAX = 4096 };
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
 static struct text new_text(struct pen *pen)
 {
     struct text text;
@@ -59,7 +54,7 @@ static void add_version(struct text *line, const char *version)
 /* "; commits wait for fsync on ext4 (fsync=on, synchronous_commit=on)" */
 static void add_durability(struct text *line, const struct rec_target *target)
 {
-    if (target->tier && is(target->tier, "none") && target->tier_why) {
+    if (target->tier && text_same(target->tier, "none") && target->tier_why) {
         text_addf(line, "; %s", target->tier_why);
         return;
     }
@@ -88,7 +83,7 @@ static void show_target(struct pen *pen, const struct rec_target *target)
         text_add(&line, "; DEBUG BUILD");
     if (target->kept)
         text_addf(&line, "; kept: %s", target->kept);
-    if (target->verdict && !is(target->verdict, "ok"))
+    if (target->verdict && !text_same(target->verdict, "ok"))
         text_addf(&line, "; %s: %s", target->verdict, or_dash(target->reason));
     pen_wrap(pen, target_lead(pen, or_dash(target->label)), line.at);
 }
@@ -154,7 +149,7 @@ void part_failures(struct pen *pen)
     bool any = false;
     for (size_t i = 0; i < pen->record->cell_count; i++) {
         const struct rec_cell *cell = &pen->record->cells[i];
-        if (!is(cell->verdict, "failed") || is_told(pen->record, i))
+        if (!text_same(cell->verdict, "failed") || is_told(pen->record, i))
             continue;
         if (!any)
             pen_heading(pen, "Failed");
@@ -241,7 +236,7 @@ void part_usage(struct pen *pen)
         const struct rec_target *target = &pen->record->targets[t];
         struct usage usage = {0};
         for (size_t i = 0; i < pen->record->cell_count; i++) {
-            if (is(pen->record->cells[i].target, target->label))
+            if (text_same(pen->record->cells[i].target, target->label))
                 look_at_usage(&pen->record->cells[i], &usage);
         }
         if (!usage.client_cell && usage.client_bytes <= 0 && !usage.server_cell &&
@@ -281,8 +276,8 @@ static void add_name(const char **names, size_t *count, size_t room, const char 
 static bool fires(const struct rec_cell *cell, const struct rec_guard *like)
 {
     for (size_t i = 0; i < cell->guard_count; i++) {
-        if (is(cell->guards[i].id, or_dash(like->id)) &&
-            is(cell->guards[i].level, or_dash(like->level)))
+        if (text_same(cell->guards[i].id, or_dash(like->id)) &&
+            text_same(cell->guards[i].level, or_dash(like->level)))
             return true;
     }
     return false;
@@ -344,7 +339,8 @@ static bool is_first(const struct record *record, size_t cell, size_t guard)
     }
     for (size_t i = 0; i < guard; i++) {
         const struct rec_guard *other = &record->cells[cell].guards[i];
-        if (is(other->id, or_dash(like->id)) && is(other->level, or_dash(like->level)))
+        if (text_same(other->id, or_dash(like->id)) &&
+            text_same(other->level, or_dash(like->level)))
             return false;
     }
     return true;
@@ -354,8 +350,8 @@ static bool is_first(const struct record *record, size_t cell, size_t guard)
 static bool is_failure(const struct record *record, const struct rec_guard *guard)
 {
     for (size_t i = 0; i < record->cell_count; i++) {
-        if (is(record->cells[i].verdict, "failed") &&
-            is(record->cells[i].reason, or_dash(guard->text)))
+        if (text_same(record->cells[i].verdict, "failed") &&
+            text_same(record->cells[i].reason, or_dash(guard->text)))
             return true;
     }
     return false;
@@ -365,7 +361,8 @@ static void show_level(struct pen *pen, const char *level, bool *any)
 {
     const struct record *record = pen->record;
     for (size_t i = 0; i < record->guard_count; i++) {
-        if (!is(record->guards[i].level, level) || is_failure(record, &record->guards[i]))
+        if (!text_same(record->guards[i].level, level) ||
+            is_failure(record, &record->guards[i]))
             continue;
         if (!*any)
             pen_heading(pen, "How far the figures hold");
@@ -375,7 +372,7 @@ static void show_level(struct pen *pen, const char *level, bool *any)
     for (size_t i = 0; i < record->cell_count; i++) {
         for (size_t k = 0; k < record->cells[i].guard_count; k++) {
             const struct rec_guard *guard = &record->cells[i].guards[k];
-            if (!is(guard->level, level) || !is_first(record, i, k))
+            if (!text_same(guard->level, level) || !is_first(record, i, k))
                 continue;
             if (!*any)
                 pen_heading(pen, "How far the figures hold");
@@ -424,7 +421,7 @@ static void add_pairs(struct pen *pen, struct text *line, const struct rec_pairs
         const struct rec_pair *pair = &pairs->items[i];
         if (pair->value.type == VALUE_NULL)
             continue;
-        bool why = is(pair->name, "unavailable");
+        bool why = text_same(pair->name, "unavailable");
         text_addf(line, "%s%s%s%s", gap, why ? "" : pair->name, why ? "" : "=",
                   pair_words(pen, &pair->value));
         gap = ", ";
