@@ -91,14 +91,17 @@ static struct guard_cell cell_facts(const struct runner *runner, const struct ce
 void note_guards(struct runner *runner, const struct cell *cell, struct rec_cell *out)
 {
     struct guard_finding findings[GUARD_FINDINGS_MAX];
-    if (cell->around_fault)
-        *rec_cell_add_guard(runner->arena, out) =
-            (struct rec_guard){.id = "around-failed",
-                               .level = guard_level_name(GUARD_WARNING),
-                               .text = arena_printf(runner->arena, "the command beside it: %s",
-                                                    cell->around_fault)};
     if (strcmp(out->verdict, "valid") != 0)
         return;
+    if (cell->around_fault) {
+        struct rec_guard *guard = rec_cell_add_guard(runner->arena, out);
+        guard->id = "around-failed";
+        guard->level = guard_level_name(GUARD_WARNING);
+        guard->text =
+            arena_printf(runner->arena, "the command beside it: %s", cell->around_fault);
+        out->verdict = "reserve";
+        out->reason = guard->text;
+    }
     struct guard_cell facts = cell_facts(runner, cell);
     unsigned count = guard_judge_cell(runner->arena, &facts, findings);
     for (unsigned i = 0; i < count; i++) {
