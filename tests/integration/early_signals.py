@@ -19,7 +19,8 @@ def main():
                 process.communicate(timeout=60)
                 left += [name for name in os.listdir(folder.path) if name not in ("r.json", "t")]
             stand.check(not left, f"{number.name}: nothing beside the record ({left})")
-            stand.check(not folder.wait_clean(10), f"{number.name}: nothing left behind")
+            rest = folder.wait_clean(10)
+            stand.check(not rest, f"{number.name}: nothing left behind ({rest})")
 
 
 main()
