@@ -28,16 +28,6 @@ static uint64_t median(struct arena *arena, const struct series *series)
     return quantile_of(copy, series->count, QUANTILE_P50);
 }
 
-static double mean(const struct series *series)
-{
-    double sum = 0;
-    if (series->hist)
-        return series->hist->count ? hist_mean(series->hist) : 0;
-    for (uint64_t i = 0; i < series->count; i++)
-        sum += (double)series->raw[i];
-    return series->count ? sum / (double)series->count : 0;
-}
-
 /* 1: every execution sends the same parameters; 0: they differ, or there are none. */
 static uint32_t distinct_binds(const struct program *program)
 {
@@ -57,9 +47,11 @@ static bool has_binds(const struct program *program)
     return false;
 }
 
-static struct guard_cell cell_facts(const struct runner *runner, const struct cell *cell)
+static struct guard_cell cell_facts(const struct runner *runner, const struct cell *cell,
+                                    const struct rec_cell *out)
 {
     const struct session *session = cell->session;
+    const struct rec_metric *service = rec_cell_metric(out, "service_ns");
     bool long_enough = cell->wall_ns >= CELL_SHARE_SPAN_NS;
     return (struct guard_cell){
         .scenario = cell->scenario->name,
@@ -76,7 +68,7 @@ static struct guard_cell cell_facts(const struct runner *runner, const struct ce
         .server_cpu_known = long_enough && cell->server_cpu_known,
         .run_wait_ns = long_enough ? cell->run_wait_ns : 0,
         .service_p50_ns = median(runner->arena, &cell->total.service),
-        .mean_service_ns = mean(&cell->total.service),
+        .mean_service_ns = service ? service->mean : 0,
         .executions = cell->executions,
         .clock_cost_ns = runner->clock.cost_ns,
         .distinct_binds = distinct_binds(&cell->program),
@@ -102,7 +94,7 @@ void note_guards(struct runner *runner, const struct cell *cell, struct rec_cell
         out->verdict = "reserve";
         out->reason = guard->text;
     }
-    struct guard_cell facts = cell_facts(runner, cell);
+    struct guard_cell facts = cell_facts(runner, cell, out);
     unsigned count = guard_judge_cell(runner->arena, &facts, findings);
     for (unsigned i = 0; i < count; i++) {
         take(rec_cell_add_guard(runner->arena, out), &findings[i]);
