@@ -111,6 +111,19 @@ def wait_for(path_or_port, process, seconds=60):
     sys.exit("FAILED: a server for the test did not start")
 
 
+def wait_ready(server, seconds=60):
+    """A server that takes connections may still be starting up: it is ready when it answers."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            server.sql("SELECT 1")
+            return
+        except subprocess.CalledProcessError:
+            if time.monotonic() > end or server.process.poll() is not None:
+                sys.exit("FAILED: a server for the test does not answer")
+        time.sleep(0.05)
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -153,6 +166,7 @@ class Postgres:
             [self.bin / "postgres", "-D", self.home / "data", "-p", str(self.port), "-c",
              "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self.home}"], **common)
         wait_for(self.port, self.process)
+        wait_ready(self)
 
     def url(self, password=None):
         from urllib.parse import quote
