@@ -34,8 +34,11 @@ def main():
         mark = f"spy-{folder.path.name}"
         process = folder.start("run", "./one.lua", "--no-floors", "--out", "r.json", "--around",
                                f"exec sh -c 'while :; do sleep 0.1; done' {mark}")
-        time.sleep(1.5)
-        running = alive(mark) - {process.pid}
+        end = time.monotonic() + 30
+        running = set()
+        while not running and time.monotonic() < end:
+            running = alive(mark) - {process.pid}
+            time.sleep(0.05)
         process.kill()
         process.communicate()
         end = time.monotonic() + 15

@@ -59,6 +59,19 @@ class Folder:
             sys.exit(f"FAILED: dbdyno {' '.join(arguments)} did not end within {timeout} s")
         return process
 
+    def start_measuring(self, scenario, *arguments):
+        """Starts a run and returns when the scenario's measured part has begun."""
+        mark = self.path / "measuring"
+        mark.unlink(missing_ok=True)
+        process = self.start(*arguments, "--around", f"touch {mark}", "--around-at", scenario)
+        end = time.monotonic() + 120
+        while not mark.exists():
+            if time.monotonic() > end or process.poll() is not None:
+                process.kill()
+                sys.exit(f"FAILED: {scenario} was not reached: {process.communicate()}")
+            time.sleep(0.02)
+        return process
+
     def record(self, name="r.json"):
         return json.loads((self.path / name).read_text())
 

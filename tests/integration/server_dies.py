@@ -2,7 +2,6 @@
 """A server killed during the run: the run says so, keeps what was measured, and cleans up."""
 import os
 import signal
-import time
 
 import lib_stand as stand
 
@@ -34,12 +33,8 @@ def main():
         word = {"postgres": "bin/postgres", "mariadb": "mariadbd"}[kind]
         with stand.Folder() as folder:
             (folder.path / "long.lua").write_text(SUITE)
-            process = folder.start("run", "./long.lua", "--on", kind, "--on", "sqlite", "--no-floors",
-                                   "--out", "r.json")
-            end = time.monotonic() + 30
-            while time.monotonic() < end and not server_pid(folder, word):
-                time.sleep(0.1)
-            time.sleep(4)
+            process = folder.start_measuring("reads", "run", "./long.lua", "--on", kind, "--on",
+                                             "sqlite", "--no-floors", "--out", "r.json")
             os.kill(server_pid(folder, word), signal.SIGKILL)
             out, err = process.communicate(timeout=120)
             stand.check(process.returncode == 5, f"{kind}: exit 5 (got {process.returncode})")

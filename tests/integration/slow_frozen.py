@@ -22,7 +22,7 @@ AFTER = """
 local endless = { sqlite = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n",
   postgres = "SELECT pg_sleep(120)", default = "SELECT BENCHMARK(100000000000, MD5('a'))" }
 return suite { "after",
-  scenario { "quick", sql = "SELECT 1", warmup = 1, samples = 3, expect = { rows = 1 }, deadline = "2s",
+  scenario { "quick", sql = "SELECT 1", warmup = 1, samples = 3, expect = { rows = 1 }, deadline = "4s",
     after = { query { "slow", sql = endless, value = 1 } } },
   scenario { "rest", sql = "SELECT 2", warmup = 1, samples = 3, expect = { rows = 1, value = 2 } },
 }
@@ -51,11 +51,8 @@ def family(root):
 def freeze(folder, kind, interrupt):
     limit = 'duration = "60s"' if interrupt else 'samples = 100000000, deadline = "8s"'
     (folder.path / "long.lua").write_text(SUITE % limit)
-    process = folder.start("run", "./long.lua", "--on", kind, "--no-floors", "--out", "r.json")
-    end = time.monotonic() + 30
-    while time.monotonic() < end and not pids(folder):
-        time.sleep(0.1)
-    time.sleep(3)
+    process = folder.start_measuring("reads", "run", "./long.lua", "--on", kind, "--no-floors",
+                                     "--out", "r.json")
     frozen = [pid for root in pids(folder) if root != process.pid for pid in family(root)]
     frozen = sorted(set(frozen) - {process.pid})
     for pid in frozen:
@@ -64,7 +61,7 @@ def freeze(folder, kind, interrupt):
     if interrupt:
         process.send_signal(signal.SIGINT)
     try:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     finally:
         for pid in frozen:
             try:
@@ -93,10 +90,10 @@ def main():
             (folder.path / "after.lua").write_text(AFTER)
             began = time.monotonic()
             done = folder.run("run", "./after.lua", "--on", kind, "--no-floors", "--out", "r.json",
-                              timeout=60)
+                              timeout=120)
             seconds = time.monotonic() - began
             cells = {c["name"]: c for c in folder.record()["scenarios"]}
-            stand.check(done.returncode == 5 and seconds < 20,
+            stand.check(done.returncode == 5 and seconds < 60,
                         f"{kind}: a query after the scenario ends at its deadline, {seconds:.1f} s")
             stand.check(cells["rest"]["verdict"] in ("valid", "reserve"),
                         f"{kind}: and the next scenario works ({cells['rest']['reason']})")

@@ -18,7 +18,9 @@
 
 enum { FAMILY_MOST = 64 };
 
-#define LIMIT_NS (12 * NS_PER_S)
+/* The gentle, the firm and the last way take 9 s together, a clean-up 10 s; the rest is for a busy
+ * machine. */
+#define LIMIT_NS (20 * NS_PER_S)
 
 /* What is known of a server in the process that did not start it. */
 struct trace {
@@ -133,18 +135,16 @@ static void hanging_servers_end_in_time(void **state)
     struct arena *arena = arena_create(4096);
     size_t count = server_find(arena, SERVER_MARIADB, NULL) ? 5 : 4, left = count;
     arena_destroy(&arena);
-    uint64_t start_ns[ARRAY_COUNT(scenes)];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         begin(&scenes[i]);
-        start_ns[i] = os_now_ns();
-    }
-    while (left > 0 && os_now_ns() - start_ns[count - 1] < LIMIT_NS) {
+    uint64_t start_ns = os_now_ns(); /* making the others also takes time */
+    while (left > 0 && os_now_ns() - start_ns < LIMIT_NS) {
         os_sleep_ns(20 * NS_PER_MS);
         left = 0;
         for (size_t i = 0; i < count; i++) {
             bool gone = is_gone(&scenes[i].trace);
             if (gone && scenes[i].gone_ns == 0)
-                scenes[i].gone_ns = os_now_ns() - start_ns[i];
+                scenes[i].gone_ns = os_now_ns() - start_ns;
             left += !gone;
         }
     }
