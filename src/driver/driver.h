@@ -132,7 +132,9 @@ struct drv_class {
 
     MUST_CHECK bool (*open)(struct drv_conn *, struct err *); /* connected and logged in */
     void (*close)(struct drv_conn *);                         /* takes a conn in any state */
-    int (*fd)(const struct drv_conn *);                       /* NULL without DRV_CAP_ASYNC */
+    /* NULL without DRV_CAP_ASYNC. The same descriptor, and open, from open to close, also when
+     * the connection is lost: a loop could not forget it otherwise. */
+    int (*fd)(const struct drv_conn *);
 
     /* Makes (or with false drops) a fresh schema or database `name`. The connection must have
      * been opened with target->place empty. Connections whose target->place is `name` live in

@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <string.h>
 
+/* libpq closes its own descriptor as soon as the connection breaks. */
 static int pq_fd(const struct drv_conn *conn)
 {
-    return PQsocket(((const struct pq_conn *)conn)->db);
+    return ((const struct pq_conn *)conn)->sever_fd;
 }
 
 static bool fail_submit(struct pq_conn *pq, const char *message)

@@ -123,7 +123,8 @@ static void crowd_run(struct crowd *crowd)
         sleepers = due_ns != UINT64_MAX;
         unsigned count = loop_wait(crowd->loop, events, EVENTS_MAX);
         for (unsigned i = 0; i < count; i++) {
-            if (events[i].kind == LOOP_FD && crowd->states[events[i].index] != CLIENT_SLEEPS)
+            enum client_state state = crowd->states[events[i].index];
+            if (events[i].kind == LOOP_FD && state != CLIENT_SLEEPS && state != CLIENT_FINISHED)
                 crowd_advance(crowd, events[i].index);
         }
         if (sleepers)

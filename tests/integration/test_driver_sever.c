@@ -7,6 +7,7 @@
 #include "os/now.h"
 #include "server/reaper.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 
 #define BEFORE_NS (300 * NS_PER_MS)
@@ -107,10 +108,15 @@ static void nobody_else_is_cut(void **state)
 {
     struct bench *bench = *state;
     struct drv_conn *conn = bench_open(&bench->target);
+    int fd = conn->class->fd ? conn->class->fd(conn) : -1;
     enum drv_step step;
     conn->class->sever(conn);
     conn->class->submit(conn, &(struct drv_op){.kind = DRV_OP_PING});
     assert_int_equal(finish(conn, &step).verdict, DRV_LOST);
+    if (conn->class->fd) { /* a loop has yet to forget it */
+        assert_int_equal(conn->class->fd(conn), fd);
+        assert_true(fcntl(fd, F_GETFD) >= 0);
+    }
     struct drv_conn *other = bench_open(&bench->target);
     conn->class->sever(conn);
     assert_int_equal(ask(other, "SELECT 7").as.i, 7);
