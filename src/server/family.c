@@ -1,13 +1,19 @@
 #include "server/family.h"
 
+#include "base/slice.h"
+#include "base/text.h"
+#include "os/fs.h"
 #include "os/now.h"
 #include "os/proc.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-enum { FAMILY_MOST = 2048 };
+enum { FAMILY_MOST = 2048, MAPS_BYTES = 4 << 20 };
+
+static const char shared_place[] = "/dev/shm/PostgreSQL.";
 
 struct reading {
     unsigned count;
@@ -94,8 +100,44 @@ void family_take(struct family *family, pid_t root, int root_fd)
     keep_members(family, from, &reading);
 }
 
-void family_signal(const struct family *family, int number)
+static bool is_noted(const struct family *family, struct slice path)
 {
+    for (size_t i = 0; i < family->shared_count; i++) {
+        if (slice_is(path, family->shared[i]))
+            return true;
+    }
+    return false;
+}
+
+/* A line of maps ends with the path. */
+static void note_shared(struct family *family, pid_t pid)
+{
+    char maps[32];
+    struct err err;
+    struct slice rest, line;
+    text_print(maps, sizeof(maps), "/proc/%d/maps", (int)pid);
+    if (!fs_read(family->arena, maps, MAPS_BYTES, &rest.at, &rest.bytes, &err))
+        return;
+    while (rest.bytes > 0) {
+        (void)slice_split(rest, '\n', &line, &rest);
+        const char *path = memchr(line.at, '/', line.bytes);
+        struct slice name =
+            path ? slice_skip(line, (size_t)(path - line.at)) : (struct slice){0};
+        if (!slice_starts(name, shared_place) || is_noted(family, name))
+            continue;
+        family->shared =
+            arena_grow(family->arena, (void *)family->shared, family->shared_count,
+                       &family->shared_room, family->shared_count + 1, sizeof(*family->shared));
+        family->shared[family->shared_count++] = arena_slice(family->arena, name);
+    }
+}
+
+void family_signal(struct family *family, int number)
+{
+    for (size_t i = 0; i < family->count; i++) {
+        if (family->handles[i].fd >= 0)
+            note_shared(family, family->pids[i]);
+    }
     for (size_t i = 0; i < family->count; i++) {
         if (family->handles[i].fd >= 0)
             (void)pidfd_send_signal(family->handles[i].fd, number, NULL, 0);
@@ -132,9 +174,12 @@ bool family_wait(struct family *family, uint64_t timeout_ns)
 
 void family_close(struct family *family)
 {
+    size_t living = count_living(family);
+    for (size_t i = 0; living == 0 && i < family->shared_count; i++)
+        (void)unlink(family->shared[i]);
     for (size_t i = 0; i < family->count; i++) {
         if (family->handles[i].fd >= 0)
             close(family->handles[i].fd);
     }
-    family->count = 0;
+    family->count = family->shared_count = 0;
 }

@@ -148,6 +148,14 @@ static void take_families(const struct reaper *reaper, struct family *family)
         family_take(family, roots->entries[i].pid, roots->entries[i].pidfd);
 }
 
+static bool end_by(const struct reaper *reaper, struct family *family, int number,
+                   uint64_t timeout_ns)
+{
+    take_families(reaper, family);
+    family_signal(family, number);
+    return family_wait(family, timeout_ns);
+}
+
 static void end_processes(struct reaper *reaper)
 {
     struct family family = {.arena = reaper->arena};
@@ -155,15 +163,9 @@ static void end_processes(struct reaper *reaper)
     take_families(reaper, &family);
     for (size_t i = 0; i < roots->count; i++)
         ask_to_end(&roots->entries[i]);
-    if (family_wait(&family, GENTLE_NS))
-        return;
-    take_families(reaper, &family);
-    family_signal(&family, SIGQUIT);
-    if (family_wait(&family, FIRM_NS))
-        return;
-    take_families(reaper, &family);
-    family_signal(&family, SIGKILL);
-    (void)family_wait(&family, KILLED_NS);
+    if (!family_wait(&family, GENTLE_NS) && !end_by(reaper, &family, SIGQUIT, FIRM_NS))
+        (void)end_by(reaper, &family, SIGKILL, KILLED_NS);
+    family_close(&family);
 }
 
 /* In a process of its own: a server that does not answer must not keep the folders. */

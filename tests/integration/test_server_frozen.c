@@ -16,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FAMILY_MOST = 64 };
+enum { FAMILY_MOST = 64, SHARED_MOST = 8 };
 
-/* The gentle, the firm and the last way take 9 s together, a clean-up 10 s; the rest is for a busy
- * machine. */
+/* The gentle, the firm and the last way take 9 s together, a clean-up 10 s; the rest is for a
+ * busy machine. */
 #define LIMIT_NS (20 * NS_PER_S)
 
 /* What is known of a server in the process that did not start it. */
@@ -27,6 +27,8 @@ struct trace {
     unsigned count;
     pid_t pids[FAMILY_MOST];
     char folder[256];
+    unsigned shared_count; /* mappings of files outside the folder */
+    char shared[SHARED_MOST][64];
 };
 
 /* `hangs`: no server, but a clean-up that never returns. `spare_root`: the first process goes
@@ -58,6 +60,10 @@ static bool is_gone(const struct trace *trace)
         if (is_alive(trace->pids[i]))
             return false;
     }
+    for (unsigned i = 0; i < trace->shared_count; i++) {
+        if (lstat(trace->shared[i], &info) == 0)
+            return false;
+    }
     return lstat(trace->folder, &info) != 0;
 }
 
@@ -82,6 +88,20 @@ static void own_a_hanging_clean_up(int tell)
     (void)raise(SIGKILL);
 }
 
+static void find_shared(struct trace *trace, pid_t pid)
+{
+    char line[512];
+    snprintf(line, sizeof(line), "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(line, "re");
+    while (maps && trace->shared_count < SHARED_MOST && fgets(line, sizeof(line), maps)) {
+        const char *path = strstr(line, "/dev/shm/");
+        if (path)
+            (void)sscanf(path, "%63s", trace->shared[trace->shared_count++]);
+    }
+    if (maps)
+        fclose(maps);
+}
+
 static void own(const struct scene *scene, int tell)
 {
     struct err err = {0};
@@ -95,6 +115,8 @@ static void own(const struct scene *scene, int tell)
     }
     snprintf(trace.folder, sizeof(trace.folder), "%s", server_folder(server));
     trace.count = proc_family(server_pid(server), trace.pids, FAMILY_MOST);
+    if (trace.count > 0)
+        find_shared(&trace, trace.pids[trace.count - 1]);
     for (unsigned i = scene->spare_root ? 1 : 0; i < trace.count; i++)
         (void)kill(trace.pids[i], SIGSTOP);
     if (write(tell, &trace, sizeof(trace)) != (ssize_t)sizeof(trace))
@@ -150,8 +172,11 @@ static void hanging_servers_end_in_time(void **state)
     }
     for (size_t i = 0; i < count; i++) {
         int status;
-        print_message("%u processes gone after %.1f s\n", scenes[i].trace.count,
+        print_message("%u processes and %u shared files gone after %.1f s\n",
+                      scenes[i].trace.count, scenes[i].trace.shared_count,
                       (double)scenes[i].gone_ns / 1e9);
+        bool shares = !scenes[i].hangs && scenes[i].kind == SERVER_POSTGRES;
+        assert_true(scenes[i].trace.shared_count > 0 || !shares);
         for (unsigned k = 0; k < scenes[i].trace.count && left > 0; k++)
             (void)kill(scenes[i].trace.pids[k], SIGKILL);
         (void)waitpid(scenes[i].owner, &status, 0);
