@@ -26,9 +26,9 @@ const char *error_copy(char *buffer, size_t room, const char *message);
 struct value number_decode(const char *text, uint32_t bytes);
 struct value real_decode(const char *text, uint32_t bytes); /* knows NaN and Infinity */
 
-/* For `sever` and `fd`: a second descriptor of a connection's socket. The library's own is closed by it
- * as soon as the connection breaks, and the number may be another socket's by then. 0: there is
- * none yet. */
+/* For `sever` and `fd`: a second descriptor of a connection's socket. The library's own is
+ * closed by it as soon as the connection breaks, and the number may be another socket's by
+ * then. 0: there is none yet. */
 MUST_CHECK bool sever_ready(int *sever_fd, int fd, struct err *err);
 void sever_now(int sever_fd);
 void sever_done(int *sever_fd);

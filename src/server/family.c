@@ -121,8 +121,9 @@ static void note_shared(struct family *family, pid_t pid)
     while (rest.bytes > 0) {
         (void)slice_split(rest, '\n', &line, &rest);
         const char *path = memchr(line.at, '/', line.bytes);
-        struct slice name =
-            path ? slice_skip(line, (size_t)(path - line.at)) : (struct slice){0};
+        if (!path)
+            continue;
+        struct slice name = slice_skip(line, (size_t)(path - line.at));
         if (!slice_starts(name, shared_place) || is_noted(family, name))
             continue;
         family->shared =
