@@ -88,18 +88,33 @@ static void own_a_hanging_clean_up(int tell)
     (void)raise(SIGKILL);
 }
 
-static void find_shared(struct trace *trace, pid_t pid)
+static void add_shared(struct trace *trace, const char *path)
+{
+    char name[64] = "";
+    (void)sscanf(path, "%63s", name);
+    for (unsigned i = 0; i < trace->shared_count; i++) {
+        if (strcmp(trace->shared[i], name) == 0)
+            return;
+    }
+    if (trace->shared_count < SHARED_MOST)
+        memcpy(trace->shared[trace->shared_count++], name, sizeof(name));
+}
+
+/* The first process has them from the beginning; one that comes or goes may have none. */
+static void find_shared(struct trace *trace)
 {
     char line[512];
-    snprintf(line, sizeof(line), "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(line, "re");
-    while (maps && trace->shared_count < SHARED_MOST && fgets(line, sizeof(line), maps)) {
-        const char *path = strstr(line, "/dev/shm/");
-        if (path)
-            (void)sscanf(path, "%63s", trace->shared[trace->shared_count++]);
+    for (unsigned i = 0; i < trace->count; i++) {
+        snprintf(line, sizeof(line), "/proc/%d/maps", (int)trace->pids[i]);
+        FILE *maps = fopen(line, "re");
+        while (maps && fgets(line, sizeof(line), maps)) {
+            const char *path = strstr(line, "/dev/shm/");
+            if (path)
+                add_shared(trace, path);
+        }
+        if (maps)
+            fclose(maps);
     }
-    if (maps)
-        fclose(maps);
 }
 
 static void own(const struct scene *scene, int tell)
@@ -115,8 +130,7 @@ static void own(const struct scene *scene, int tell)
     }
     snprintf(trace.folder, sizeof(trace.folder), "%s", server_folder(server));
     trace.count = proc_family(server_pid(server), trace.pids, FAMILY_MOST);
-    if (trace.count > 0)
-        find_shared(&trace, trace.pids[trace.count - 1]);
+    find_shared(&trace);
     for (unsigned i = scene->spare_root ? 1 : 0; i < trace.count; i++)
         (void)kill(trace.pids[i], SIGSTOP);
     if (write(tell, &trace, sizeof(trace)) != (ssize_t)sizeof(trace))
