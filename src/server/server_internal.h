@@ -79,6 +79,11 @@ const struct server_setting *server_merge_settings(struct arena *arena,
 
 bool server_same_name(const char *a, const char *b);
 
+/* Are more connections wanted, with some in reserve, than the kind lets in as it comes? Then
+ * *setting is the one that it needs. */
+bool server_needs_connections(const struct server *server, uint32_t usual,
+                              struct server_setting *setting);
+
 /* Grows an argv; the last place stays NULL. */
 struct server_args {
     struct arena *arena;

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { RESERVE = 16, DEFAULT_CONNECTIONS = 151, GREETING_MS = 500, VERSION_BYTES = 1024 };
+enum { DEFAULT_CONNECTIONS = 151, GREETING_MS = 500, VERSION_BYTES = 1024 };
 
 /* --- finding --- */
 
@@ -183,10 +183,8 @@ static const struct server_setting *defaults(const struct server *server, uint32
     uint32_t known = ARRAY_COUNT(always);
     struct server_setting *all = arena_array(arena, struct server_setting, known + 2);
     memcpy(all, always, sizeof(always));
-    if (server->connections + RESERVE > DEFAULT_CONNECTIONS)
-        all[known++] =
-            (struct server_setting){"max_connections",
-                                    arena_printf(arena, "%u", server->connections + RESERVE)};
+    if (server_needs_connections(server, DEFAULT_CONNECTIONS, &all[known]))
+        known++;
     if (server->class == &server_class_mysql)
         all[known++] = (struct server_setting){"mysqlx", "OFF"};
     *count = known;

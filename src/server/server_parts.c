@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { LINES_MOST = 6 };
+enum { LINES_MOST = 6, CONNECTIONS_RESERVE = 16 };
 
 static uint64_t next_number(struct slice *text)
 {
@@ -176,4 +176,15 @@ void server_pick_lines(struct slice log, char *into, size_t room)
     for (unsigned i = 0; i < count && bytes + 8 < room; i++)
         bytes += text_print(into + bytes, room - bytes, "%s%.*s", i ? "\n" : "",
                             (int)lines[i].bytes, lines[i].at);
+}
+
+bool server_needs_connections(const struct server *server, uint32_t usual,
+                              struct server_setting *setting)
+{
+    uint32_t wanted = server->connections + CONNECTIONS_RESERVE;
+    if (wanted <= usual)
+        return false;
+    *setting =
+        (struct server_setting){"max_connections", arena_printf(server->arena, "%u", wanted)};
+    return true;
 }

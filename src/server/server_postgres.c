@@ -11,7 +11,7 @@
 #define DEBIAN_ROOT "/usr/lib/postgresql"
 
 /* Connections that are not clients: ours for set-up and facts, and the server's own reserve. */
-enum { RESERVE = 16, DEFAULT_CONNECTIONS = 100, PID_FILE_BYTES = 4096 };
+enum { DEFAULT_CONNECTIONS = 100, PID_FILE_BYTES = 4096 };
 
 static int is_version(const struct dirent *entry)
 {
@@ -95,10 +95,8 @@ static const struct server_setting *defaults(const struct server *server, uint32
     uint32_t known = ARRAY_COUNT(always);
     struct server_setting *all = arena_array(arena, struct server_setting, known + 1);
     memcpy(all, always, sizeof(always));
-    if (server->connections + RESERVE > DEFAULT_CONNECTIONS)
-        all[known++] =
-            (struct server_setting){"max_connections",
-                                    arena_printf(arena, "%u", server->connections + RESERVE)};
+    if (server_needs_connections(server, DEFAULT_CONNECTIONS, &all[known]))
+        known++;
     *count = known;
     return all;
 }

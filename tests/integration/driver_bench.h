@@ -7,6 +7,7 @@
 #include "driver/driver.h"
 #include "os/now.h"
 #include "os/proc.h"
+#include "server/reaper.h"
 #include "server/server.h"
 #include "testing.h"
 
@@ -210,10 +211,36 @@ static inline void bench_thaw(const struct ice *ice)
         (void)kill(ice->pids[i], SIGCONT);
 }
 
-static inline void bench_stop(struct bench *bench)
+/* Every test gets the bench of the kind of server that is on. */
+static struct bench the_bench;
+#define BENCH_TEST(test) cmocka_unit_test_prestate(test, &the_bench)
+
+/* The tests against each kind of server that is installed; what main() returns. */
+static inline int bench_run(const struct CMUnitTest *tests, size_t count)
 {
-    server_stop(&bench->server);
-    arena_destroy(&bench->arena);
+    static const struct {
+        enum server_kind kind;
+        const char *driver;
+    } kinds[] = {
+        {SERVER_POSTGRES, "libpq"     },
+        {SERVER_MARIADB,  "libmariadb"},
+    };
+    struct err err = {0};
+    int failed = 0, tried = 0;
+    if (!reaper_start(NULL, &err)) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
+        if (!bench_start(&the_bench, kinds[i].kind))
+            continue;
+        tried++;
+        failed += _cmocka_run_group_tests(kinds[i].driver, tests, count, NULL, NULL);
+        server_stop(&the_bench.server);
+        arena_destroy(&the_bench.arena);
+    }
+    reaper_finish();
+    return tried > 0 ? failed : 77;
 }
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "integration/driver_bench.h"
 #include "os/now.h"
-#include "server/reaper.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -124,34 +123,13 @@ static void nobody_else_is_cut(void **state)
     drv_close(&conn);
 }
 
-static int run_kind_of_server(enum server_kind kind, const char *name, int *tried)
-{
-    static struct bench bench;
-    if (!bench_start(&bench, kind))
-        return 0;
-    ++*tried;
-#define WITH_SERVER(test) cmocka_unit_test_prestate(test, &bench)
-    const struct CMUnitTest tests[] = {
-        WITH_SERVER(a_step_is_lost),
-        WITH_SERVER(a_query_fails),
-        WITH_SERVER(a_prepare_fails),
-        WITH_SERVER(nobody_else_is_cut),
-    };
-    int failed = cmocka_run_group_tests_name(name, tests, NULL, NULL);
-    bench_stop(&bench);
-    return failed;
-}
-
 int main(void)
 {
-    struct err err = {0};
-    int tried = 0;
-    if (!reaper_start(NULL, &err)) {
-        fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
-    int failed = run_kind_of_server(SERVER_POSTGRES, "libpq", &tried) +
-                 run_kind_of_server(SERVER_MARIADB, "libmariadb", &tried);
-    reaper_finish();
-    return tried > 0 ? failed : 77;
+    const struct CMUnitTest tests[] = {
+        BENCH_TEST(a_step_is_lost),
+        BENCH_TEST(a_query_fails),
+        BENCH_TEST(a_prepare_fails),
+        BENCH_TEST(nobody_else_is_cut),
+    };
+    return bench_run(tests, ARRAY_COUNT(tests));
 }

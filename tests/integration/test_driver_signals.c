@@ -5,7 +5,6 @@
 #include "integration/driver_bench.h"
 #include "os/now.h"
 #include "os/sig.h"
-#include "server/reaper.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -129,33 +128,12 @@ static void a_signal_stops_connecting(void **state)
     assert_true(os_now_ns() - start_ns < 5 * NS_PER_S);
 }
 
-static int run_kind_of_server(enum server_kind kind, const char *name, int *tried)
-{
-    static struct bench bench;
-    if (!bench_start(&bench, kind))
-        return 0;
-    ++*tried;
-#define WITH_SERVER(test) cmocka_unit_test_prestate(test, &bench)
-    const struct CMUnitTest tests[] = {
-        WITH_SERVER(a_signal_stops_setup_but_no_clean_up),
-        WITH_SERVER(a_signal_stops_connecting),
-        WITH_SERVER(a_signal_stops_waiting_for_a_frozen_server),
-    };
-    int failed = cmocka_run_group_tests_name(name, tests, NULL, NULL);
-    bench_stop(&bench);
-    return failed;
-}
-
 int main(void)
 {
-    struct err err = {0};
-    int tried = 0;
-    if (!reaper_start(NULL, &err)) {
-        fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
-    int failed = run_kind_of_server(SERVER_POSTGRES, "libpq", &tried) +
-                 run_kind_of_server(SERVER_MARIADB, "libmariadb", &tried);
-    reaper_finish();
-    return tried > 0 ? failed : 77;
+    const struct CMUnitTest tests[] = {
+        BENCH_TEST(a_signal_stops_setup_but_no_clean_up),
+        BENCH_TEST(a_signal_stops_connecting),
+        BENCH_TEST(a_signal_stops_waiting_for_a_frozen_server),
+    };
+    return bench_run(tests, ARRAY_COUNT(tests));
 }

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "integration/driver_bench.h"
 #include "os/now.h"
-#include "server/reaper.h"
 
 #include <pthread.h>
 
@@ -553,48 +552,27 @@ static void copy_is_refused(void **state)
     }
 }
 
-static int run_kind_of_server(enum server_kind kind, const char *name, int *tried)
-{
-    static struct bench bench;
-    if (!bench_start(&bench, kind))
-        return 0;
-    ++*tried;
-#define WITH_SERVER(test) cmocka_unit_test_prestate(test, &bench)
-    const struct CMUnitTest tests[] = {
-        WITH_SERVER(the_server_describes_itself),
-        WITH_SERVER(a_place_holds_everything),
-        WITH_SERVER(values_come_back_whole),
-        WITH_SERVER(values_come_back_as_a_stream),
-        WITH_SERVER(changed_rows_are_counted),
-        WITH_SERVER(errors_are_outcomes),
-        WITH_SERVER(transactions_end_as_told),
-        WITH_SERVER(conflicts_are_to_be_retried),
-        WITH_SERVER(another_thread_cancels),
-        WITH_SERVER(a_lost_connection_is_told),
-        WITH_SERVER(refusals_say_what_to_do),
-        WITH_SERVER(odd_passwords_work),
-        WITH_SERVER(settings_are_of_the_session),
-        WITH_SERVER(wrong_settings_are_refused),
-        WITH_SERVER(large_results_arrive),
-        WITH_SERVER(large_parameters_leave),
-        WITH_SERVER(text_that_does_not_fit_is_an_error),
-        WITH_SERVER(copy_is_refused),
-    };
-    int failed = cmocka_run_group_tests_name(name, tests, NULL, NULL);
-    bench_stop(&bench);
-    return failed;
-}
-
 int main(void)
 {
-    struct err err = {0};
-    int tried = 0;
-    if (!reaper_start(NULL, &err)) {
-        fprintf(stderr, "%s\n", err.text);
-        return 1;
-    }
-    int failed = run_kind_of_server(SERVER_POSTGRES, "libpq", &tried) +
-                 run_kind_of_server(SERVER_MARIADB, "libmariadb", &tried);
-    reaper_finish();
-    return tried > 0 ? failed : 77;
+    const struct CMUnitTest tests[] = {
+        BENCH_TEST(the_server_describes_itself),
+        BENCH_TEST(a_place_holds_everything),
+        BENCH_TEST(values_come_back_whole),
+        BENCH_TEST(values_come_back_as_a_stream),
+        BENCH_TEST(changed_rows_are_counted),
+        BENCH_TEST(errors_are_outcomes),
+        BENCH_TEST(transactions_end_as_told),
+        BENCH_TEST(conflicts_are_to_be_retried),
+        BENCH_TEST(another_thread_cancels),
+        BENCH_TEST(a_lost_connection_is_told),
+        BENCH_TEST(refusals_say_what_to_do),
+        BENCH_TEST(odd_passwords_work),
+        BENCH_TEST(settings_are_of_the_session),
+        BENCH_TEST(wrong_settings_are_refused),
+        BENCH_TEST(large_results_arrive),
+        BENCH_TEST(large_parameters_leave),
+        BENCH_TEST(text_that_does_not_fit_is_an_error),
+        BENCH_TEST(copy_is_refused),
+    };
+    return bench_run(tests, ARRAY_COUNT(tests));
 }

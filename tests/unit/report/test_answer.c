@@ -1,38 +1,5 @@
 #include "fake/sample_record.h"
-#include "report/report.h"
-#include "testing.h"
-
-static struct arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_create(1 << 20);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_destroy(&arena);
-    return 0;
-}
-
-static struct text terminal(const struct record *record, unsigned width, bool colour)
-{
-    struct text out;
-    text_init(&out, arena, 1 << 24);
-    report_terminal(record, &out, width, colour);
-    return out;
-}
-
-static const char *answer(const struct record *record)
-{
-    struct text out;
-    text_init(&out, arena, 1 << 16);
-    report_answer(record, &out);
-    return out.at;
-}
+#include "unit/report/reporting.h"
 
 static size_t count_of(const char *text, const char *what)
 {

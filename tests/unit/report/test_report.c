@@ -1,41 +1,8 @@
 #include "fake/sample_record.h"
 #include "os/fs.h"
-#include "report/report.h"
-#include "testing.h"
+#include "unit/report/reporting.h"
 
 #define EXPECTED DBDYNO_SOURCE_DIR "/tests/unit/report/expected/"
-
-static struct arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_create(1 << 20);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_destroy(&arena);
-    return 0;
-}
-
-static struct text terminal(const struct record *record, unsigned width, bool colour)
-{
-    struct text out;
-    text_init(&out, arena, 1 << 24);
-    report_terminal(record, &out, width, colour);
-    return out;
-}
-
-static const char *answer(const struct record *record)
-{
-    struct text out;
-    text_init(&out, arena, 1 << 16);
-    report_answer(record, &out);
-    return out.at;
-}
 
 /* Compares with a file beside this test; DBDYNO_UPDATE=1 writes it instead. */
 static void expect_file(const char *name, const struct text *found)
