@@ -17,6 +17,26 @@ const struct drv_class *const drv_classes[] = {
     &drv_sqlite, &drv_libpq, &drv_libmariadb, &drv_null, NULL,
 };
 
+/* What ?client= may name, by the dialect of the target. */
+static const struct client_of {
+    enum dialect dialect;
+    const struct drv_class *class;
+} clients[] = {
+    {DIALECT_SQLITE,   &drv_sqlite    },
+    {DIALECT_POSTGRES, &drv_libpq     },
+    {DIALECT_MARIADB,  &drv_libmariadb},
+    {DIALECT_MYSQL,    &drv_libmariadb},
+};
+
+const struct drv_class *drv_find_client(enum dialect dialect, struct slice name)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(clients); i++) {
+        if (clients[i].dialect == dialect && slice_is(name, clients[i].class->name))
+            return clients[i].class;
+    }
+    return NULL;
+}
+
 const struct drv_class *drv_find(struct slice name)
 {
     for (size_t i = 0; drv_classes[i]; i++) {
@@ -44,7 +64,7 @@ bool drv_open(const struct drv_target *target, struct drv_conn **conn, struct er
     assert(class && class->abi == DRV_ABI && class->conn_bytes >= sizeof(struct drv_conn));
     struct arena *arena = arena_create(CONN_BLOCK_BYTES);
     struct drv_conn *fresh = arena_alloc(arena, class->conn_bytes, _Alignof(max_align_t));
-    *fresh = (struct drv_conn){class, target, arena, target->options};
+    *fresh = (struct drv_conn){class, target, arena, target->options, 0};
     if (!class->open(fresh, err)) {
         drv_close(&fresh);
         return false;

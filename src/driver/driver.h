@@ -31,10 +31,10 @@
 #define DRV_ABI 1
 
 enum drv_cap {
-    DRV_CAP_ASYNC = 1 << 0, /* fd, WANT_READ, WANT_WRITE; many connections a thread */
-    DRV_CAP_PIPELINE = 1 << 1,
-    DRV_CAP_PING = 1 << 2,   /* DRV_OP_PING is a round trip of the protocol */
-    DRV_CAP_REMOTE = 1 << 3, /* a server: has a fresh schema (place), may be managed */
+    DRV_CAP_ASYNC = 1 << 0,    /* fd, WANT_READ, WANT_WRITE; many connections a thread */
+    DRV_CAP_PIPELINE = 1 << 1, /* up to conn->in_flight operations submitted before a step */
+    DRV_CAP_PING = 1 << 2,     /* DRV_OP_PING is a round trip of the protocol */
+    DRV_CAP_REMOTE = 1 << 3,   /* a server: has a fresh schema (place), may be managed */
 };
 
 enum drv_step { DRV_DONE, DRV_WANT_READ, DRV_WANT_WRITE, DRV_FAILED };
@@ -66,11 +66,17 @@ struct drv_expect {
 
 struct drv_op {
     enum drv_op_kind kind;
+    /* Another operation follows at once, without waiting for this one: with DRV_CAP_PIPELINE
+     * it may stay in the buffer and may share one Sync with what follows. Without that
+     * capability it is never set. */
+    bool more;
     uint16_t stmt; /* index of the prepared set */
     enum prog_depth depth;
     uint32_t param_count;
-    const struct value *params; /* the caller's until the operation completes */
-    struct drv_sink *sink;      /* may be NULL */
+    /* The caller's until the operation completes; with `more` set only until submit returns.
+     */
+    const struct value *params;
+    struct drv_sink *sink; /* may be NULL */
     const struct drv_expect *expect;
 };
 
@@ -121,12 +127,18 @@ struct drv_conn {
     const struct drv_target *target;
     struct arena *arena; /* the connection's own; lives as long as it */
     const void *options; /* the driver's options struct, parsed from the target */
+    /* Most operations in flight at a time; set before `prepare`, which makes room for them. 0
+     * means one. */
+    uint32_t in_flight;
 };
 
 struct drv_class {
     const char *name;    /* "libpq": the client's name in tables */
     const char *summary; /* one line for `dbdyno list drivers` */
     uint32_t abi, caps;
+    /* The class for what this one does not do itself: place, query and describe (which are then
+     * NULL), on a connection of its own. NULL: this one. */
+    const struct drv_class *control;
     const struct drv_option *options; /* what a target's query may set; ends with name NULL */
     size_t options_bytes, conn_bytes;
 
@@ -176,9 +188,17 @@ struct drv_class {
     const char *(*library)(struct arena *);
 };
 
-extern const struct drv_class *const drv_classes[]; /* NULL-terminated table */
+/* NULL-terminated; without the wire clients, which share one name: see drv_find_client. */
+extern const struct drv_class *const drv_classes[];
 
 const struct drv_class *drv_find(struct slice name);
+
+/* The client of that name for a dialect, or NULL. */
+const struct drv_class *drv_find_client(enum dialect dialect, struct slice name);
+
+/* The same target for its class's control class, with that one's default options; the target
+ * itself when it has none. */
+struct drv_target drv_control_target(struct arena *arena, const struct drv_target *target);
 
 /* Reserves a connection in its own arena and opens it. */
 MUST_CHECK bool drv_open(const struct drv_target *target, struct drv_conn **conn,

@@ -128,17 +128,45 @@ static bool fill_defaults(struct query *query, struct err *err)
     return true;
 }
 
-/* ?client= names another class for the same kind; none has two yet, so only its own name. */
+static bool fail_client(const struct query *query, const char *name, struct err *err)
+{
+    const struct drv_target *target = query->target;
+    bool two = drv_find_client(target->dialect, slice_of("wire")) != NULL;
+    return err_set(err, ERR_USAGE, "client of a %s target is %s%s, not '%.60s'", target->kind,
+                   target->class->name, two ? " or wire" : "", name);
+}
+
+/* ?client= names another class for the same kind of target. */
 static bool choose_client(struct query *query, struct err *err)
 {
-    const struct drv_class *class = query->target->class;
+    struct drv_target *target = query->target;
     for (uint32_t i = 0; (query->allows & QUERY_CLIENT) && i < query->count; i++) {
         const struct item *item = &query->items[i];
-        if (strcmp(item->name, "client") == 0 && strcmp(item->value, class->name) != 0)
-            return err_set(err, ERR_USAGE, "client of a %s target is %s, not '%.60s'",
-                           query->target->kind, class->name, item->value);
+        if (strcmp(item->name, "client") != 0 || strcmp(item->value, target->class->name) == 0)
+            continue;
+        const struct drv_class *class =
+            target->class == &drv_null
+                ? NULL
+                : drv_find_client(target->dialect, slice_of(item->value));
+        if (!class)
+            return fail_client(query, item->value, err);
+        target->class = class;
     }
     return true;
+}
+
+struct drv_target drv_control_target(struct arena *arena, const struct drv_target *target)
+{
+    struct drv_target control = *target;
+    struct err ignored;
+    if (!target->class->control)
+        return control;
+    control.class = target->class->control;
+    struct query query = {.arena = arena, .target = &control};
+    bool filled = fill_defaults(&query, &ignored);
+    assert(filled); /* a class takes its own defaults */
+    control.options = control.class->options_bytes > 0 ? query.options : NULL;
+    return control;
 }
 
 static bool good_setting_name(struct slice name)

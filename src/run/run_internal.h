@@ -69,10 +69,11 @@ bool gate_wait(struct gate *gate, uint32_t count, uint64_t timeout_ns); /* main:
 /* ---- session */
 
 struct session {
-    struct drv_target target; /* a copy: place and address are filled in */
-    struct server *server;    /* managed, else NULL */
+    struct drv_target target;         /* a copy: place and address are filled in */
+    struct drv_target control_target; /* the same for the control connection */
+    struct server *server;            /* managed, else NULL */
     struct arena *arena;
-    struct drv_conn *control; /* setup, checks and clean-up */
+    struct drv_conn *control; /* setup, checks and clean-up; of the control class */
     struct drv_conn **conns;  /* of clients; conns[0] lives as long as the session */
     uint32_t conn_count, conn_room;
     const char *folder;   /* private folder of an embedded target, or NULL */

@@ -200,10 +200,11 @@ static bool open_place(struct session *session, struct err *err)
     struct drv_target *target = &session->target;
     struct drv_conn *conn;
     const char *place = place_name(session->arena);
-    if (!drv_open(target, &conn, err))
+    session->control_target = drv_control_target(session->arena, target);
+    if (!drv_open(&session->control_target, &conn, err))
         return err_wrap(err, "%s", target->label);
     if (target->home == DRV_HOME_RUNNING)
-        session->cleanup = cleanup_text(session->arena, target, place);
+        session->cleanup = cleanup_text(session->arena, &session->control_target, place);
     bool told =
         !session->cleanup || reaper_add_cleanup(session->cleanup) ||
         err_set(err, ERR_USAGE, "%s: the connection text is longer than 16 KiB", target->label);
@@ -211,7 +212,7 @@ static bool open_place(struct session *session, struct err *err)
     drv_close(&conn);
     if (made) {
         session->place = place;
-        target->place = place;
+        target->place = session->control_target.place = place;
     }
     return made;
 }
@@ -226,10 +227,13 @@ bool session_open(struct session *session, struct arena *arena, const struct drv
     bool ready = target->home == DRV_HOME_MANAGED
                      ? open_managed(session, options, clients_max, err)
                      : open_embedded(session, err);
+    session->control_target = session->target;
     if (ready && (target->class->caps & DRV_CAP_REMOTE))
         ready = open_place(session, err);
-    ready = ready && drv_open(&session->target, &session->control, err) &&
+    ready = ready && drv_open(&session->control_target, &session->control, err) &&
             session->control->class->describe(session->control, arena, &session->facts, err);
+    if (ready && target->class->control)
+        session->facts.client_version = target->class->library(arena);
     if (!ready) {
         session_close(session, false);
         if (err->kind == ERR_DATABASE)
@@ -264,7 +268,7 @@ void session_disconnect(struct session *session, uint32_t keep_count)
 bool session_query(struct session *session, struct overseer *overseer,
                    const struct session_question *question, struct err *err)
 {
-    if (!session->control && !drv_open(&session->target, &session->control, err))
+    if (!session->control && !drv_open(&session->control_target, &session->control, err))
         return false;
     assert(session->control);
     struct drv_conn *control = session->control;
@@ -301,7 +305,7 @@ bool session_alive(struct session *session)
         session_lose(session, why);
     } else if (session->target.home == DRV_HOME_RUNNING) {
         drv_close(&session->control);
-        if (!drv_open(&session->target, &session->control, &err))
+        if (!drv_open(&session->control_target, &session->control, &err))
             session_lose(session, err.text);
     }
     return !session->lost;
@@ -333,7 +337,7 @@ static void close_place(struct session *session, bool keep)
     if (keep || !session->place || session->target.home != DRV_HOME_RUNNING)
         return;
     /* A place that cannot be dropped now stays known to the reaper, which tries again. */
-    if (place_drop(&session->target, session->place, &err) && session->cleanup) {
+    if (place_drop(&session->control_target, session->place, &err) && session->cleanup) {
         reaper_drop_cleanup(session->cleanup);
         session->cleanup = NULL;
     }
