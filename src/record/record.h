@@ -51,7 +51,8 @@ struct rec_metric {
     double mean;
     uint64_t min, max;
     struct rec_number p50, p95, p99, p999; /* unknown where n does not carry it */
-    bool real_value;                       /* value_real instead of value */
+    struct rec_number bounded_from; /* values from this on are lower bounds: unfinished work */
+    bool real_value;                /* value_real instead of value */
     int64_t value;
     double value_real;
     const char *decided_by; /* "client" "driver" "server"; NULL for timed */
@@ -74,7 +75,8 @@ struct rec_guard {
 
 /* Measured values of a cell: raw samples in order (few) or a histogram (many). */
 struct rec_run {
-    const char *arm; /* for pairs; NULL */
+    const char *metric; /* "service_ns", "response_ns", "lag_ns" */
+    const char *arm;    /* for pairs; NULL */
     uint32_t slot, repeat;
     const uint64_t *samples;
     uint64_t sample_count;
@@ -140,6 +142,41 @@ struct rec_relation {
     const char *reason; /* when not known */
 };
 
+/* What the client library costs: the same scenario on the same kind of server through the
+ * library and through the wire client. */
+struct rec_cost {
+    const char *name;           /* scenario */
+    const char *library, *wire; /* labels of the two targets */
+    const char *library_client; /* "libpq" */
+    struct rec_pairs params;    /* {"clients": 8} */
+    bool known;
+    double library_cpu_ns, wire_cpu_ns; /* client CPU of one execution; cost: the difference */
+    uint64_t library_p50_ns, wire_p50_ns; /* service time; 0: not known */
+    const char *reason;                   /* when not known */
+};
+
+/* One step of a search for the highest rate that keeps a limit. */
+struct rec_search_step {
+    double rate_per_s, achieved_per_s;
+    struct rec_number value; /* of the quantile that is limited; unknown: too few */
+    struct rec_number p50, lag_p99;
+    uint64_t unfinished;
+    bool kept;       /* the limit was kept */
+    const char *why; /* when not: "p99 is 7.1 ms", "achieved 93 % of the rate" */
+};
+
+struct rec_search {
+    const char *name, *target;
+    struct rec_pairs params;
+    const char *limit;             /* "p99 <= 5 ms" */
+    double closed_per_s;           /* throughput in closed loop, where the search began */
+    bool known;                    /* a rate keeps the limit, and one does not */
+    double rate_per_s;             /* the highest that kept it */
+    const char *reason;            /* when not known, or a remark */
+    struct rec_search_step *steps; /* by rate, rising */
+    size_t step_count, step_room;
+};
+
 struct record {
     struct arena *arena;
     /* suite */
@@ -161,9 +198,12 @@ struct record {
     struct rec_target *targets;
     struct rec_cell *cells;
     struct rec_relation *relations;
+    struct rec_cost *costs;
+    struct rec_search *searches;
     struct rec_guard *guards; /* of the run */
     const char **limits;      /* what this run does not tell */
     size_t floor_count, floor_room, target_count, target_room, cell_count, cell_room;
+    size_t cost_count, cost_room, search_count, search_room;
     size_t relation_count, relation_room, guard_count, guard_room, limit_count, limit_room;
     /* "valid" "reserve" "invalid" "failed" "interrupted" */
     const char *verdict;
@@ -182,6 +222,9 @@ struct rec_floor *record_add_floor(struct record *record);
 struct rec_target *record_add_target(struct record *record);
 struct rec_cell *record_add_cell(struct record *record);
 struct rec_relation *record_add_relation(struct record *record);
+struct rec_cost *record_add_cost(struct record *record);
+struct rec_search *record_add_search(struct record *record);
+struct rec_search_step *rec_search_add_step(struct arena *arena, struct rec_search *search);
 struct rec_guard *record_add_guard(struct record *record);
 void record_add_limit(struct record *record, const char *text);
 struct rec_run *rec_cell_add_run(struct arena *arena, struct rec_cell *cell);

@@ -78,6 +78,9 @@ struct check_tally {
 /* Figures of all clients of a worker. */
 struct recorder {
     struct series service;
+    struct series lag, response;  /* open loop */
+    uint64_t unfinished;          /* open loop: in `response` as lower bounds */
+    uint64_t unfinished_least_ns; /* the smallest of them; UINT64_MAX: none */
     struct series *phases;
     struct check_tally *checks;
     uint64_t operations;

@@ -13,8 +13,14 @@
  * only a bind that costs less than a reading of the clock (a constant, one uniform draw) lies
  * within, behind the reading that ended the last execution. A client's connect, login and
  * prepare lie outside. closed loop   a client starts its next execution when the last has
- * completed. start line    all clients of a cell are connected, prepared and warmed up, then
- * released together; the wall time runs from there until the last client's last answer.
+ * completed.
+ *   open loop     executions are due at absolute times t_k, drawn from the seed before anything
+ *                 is known of the answers; an idle client takes the next one. A late one is
+ * sent at once; none is skipped. lag = sent - due, response = completed - due = lag + service.
+ * When the window is over, what was due is still worked off for RUN_DRAIN_NS; what is
+ * unfinished then is kept as a lower bound. start line    all clients of a cell are connected,
+ * prepared and warmed up, then released together; the wall time runs from there until the last
+ * client's last answer.
  */
 
 #include "base/arena.h"
@@ -26,6 +32,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define RUN_DRAIN_NS (5 * UINT64_C(1000000000))
 
 struct run_progress {
     const char *step;     /* "starting postgres", "id_point on mariadb (4 clients)", "floors" */
@@ -48,9 +56,18 @@ struct run_options {
     uint32_t command_count;
     const char *around;          /* shell command beside the measured part, or NULL */
     const char *around_scenario; /* only there; NULL: every scenario */
-    uint64_t deadline_ns;        /* of the whole run; the watchdog ends it; 0: one hour */
-    uint64_t floor_budget_ns;    /* each time, before and after; 0: no floors */
-    run_progress_fn progress;    /* may be NULL */
+    uint32_t threads;            /* of clients that share threads; 0: half of the CPUs */
+    const uint16_t *pin; /* client threads run on these CPUs, in turn; count 0: not pinned */
+    uint32_t pin_count;
+    const uint16_t *pin_server; /* managed servers run on these CPUs */
+    uint32_t pin_server_count;
+    /* Search for the highest rate at which the quantile slo_ppm of the response time stays
+     * within slo_ns, instead of measuring once (run/search.c). 0: no search. */
+    uint32_t slo_ppm;
+    uint64_t slo_ns;
+    uint64_t deadline_ns;     /* of the whole run; the watchdog ends it; 0: one hour */
+    uint64_t floor_budget_ns; /* each time, before and after; 0: no floors */
+    run_progress_fn progress; /* may be NULL */
     void *progress_context;
 };
 

@@ -149,7 +149,12 @@ struct cell {
     uint64_t asked; /* executions of all clients; 0: a duration */
     struct recorder total;
     struct client_failure failure;
-    uint64_t wall_ns, client_cpu_ns, busiest_cpu_ns, run_wait_ns, executions;
+    /* client_cpu_ns and busiest_cpu_ns are without spin_ns: what clients of an open loop spent
+     * looking at the clock until an execution was due. */
+    uint64_t wall_ns, client_cpu_ns, busiest_cpu_ns, spin_ns, run_wait_ns, executions;
+    /* Open loop: executions that were due in the window, its length, and how much longer it
+     * took until the last was done or given up. */
+    uint64_t due, window_ns, drain_ns;
     struct server_usage usage_before, usage_after;
     uint64_t usage_begun_ns, usage_ended_ns; /* of reading them */
     bool server_cpu_known;

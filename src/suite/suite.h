@@ -58,6 +58,10 @@ struct suite_query {
     struct value value; /* first column of the first row */
 };
 
+/* When executions begin in an open loop: after gaps of an exponential law (arrivals of a
+ * Poisson process, as from many independent users), or of always the same length. */
+enum suite_arrivals { SUITE_POISSON, SUITE_FIXED };
+
 enum suite_equal { SUITE_EQUAL_NONE, SUITE_EQUAL_ROWS };
 
 struct suite_scenario {
@@ -71,8 +75,13 @@ struct suite_scenario {
     bool clients_named; /* the suite gave them: `clients` is a parameter of the cell's key */
 
     uint32_t warmup;      /* executions of each client before the start line, not counted */
+    uint64_t warmup_ns;   /* a time instead (then warmup is 0); 0: by executions */
     uint64_t samples;     /* executions of each client; 0 with a duration */
-    uint64_t duration_ns; /* closed loop for so long */
+    uint64_t duration_ns; /* for so long */
+    /* Open loop: so many executions begin each second, by all clients together, however long
+     * the earlier ones take. 0: closed loop. */
+    double rate_per_s;
+    enum suite_arrivals arrivals;
     uint64_t deadline_ns; /* of the whole scenario; never 0; longer than duration_ns */
     uint64_t rows_loaded; /* a load: rows that its stages insert, for rows/s */
     uint64_t rows_per_commit, rows_per_statement; /* a load, else 0 */
