@@ -71,6 +71,27 @@ struct rec_relation *record_add_relation(struct record *record)
     return &record->relations[record->relation_count++];
 }
 
+struct rec_cost *record_add_cost(struct record *record)
+{
+    record->costs = one_more(record->arena, record->costs, record->cost_count,
+                             &record->cost_room, sizeof(*record->costs));
+    return &record->costs[record->cost_count++];
+}
+
+struct rec_search *record_add_search(struct record *record)
+{
+    record->searches = one_more(record->arena, record->searches, record->search_count,
+                                &record->search_room, sizeof(*record->searches));
+    return &record->searches[record->search_count++];
+}
+
+struct rec_search_step *rec_search_add_step(struct arena *arena, struct rec_search *search)
+{
+    search->steps = one_more(arena, search->steps, search->step_count, &search->step_room,
+                             sizeof(*search->steps));
+    return &search->steps[search->step_count++];
+}
+
 struct rec_guard *record_add_guard(struct record *record)
 {
     record->guards = one_more(record->arena, record->guards, record->guard_count,

@@ -91,6 +91,7 @@ static const struct field cell_end_items[] = {
 TABLE(record_cell_end_fields, cell_end_items);
 
 static const struct field sample_items[] = {
+    FIELD(rec_run, metric, FIELD_TEXT),
     FIELD(rec_run, arm, FIELD_TEXT),
     FIELD(rec_run, slot, FIELD_U32),
     FIELD(rec_run, repeat, FIELD_U32),
@@ -105,10 +106,15 @@ static const struct field metric_items[] = {
 TABLE(record_metric_fields, metric_items);
 
 static const struct field distribution_items[] = {
-    FIELD(rec_metric, n, FIELD_U64),       FIELD(rec_metric, mean, FIELD_REAL),
-    FIELD(rec_metric, min, FIELD_U64),     FIELD(rec_metric, p50, FIELD_NUMBER),
-    FIELD(rec_metric, p95, FIELD_NUMBER),  FIELD(rec_metric, p99, FIELD_NUMBER),
-    FIELD(rec_metric, p999, FIELD_NUMBER), FIELD(rec_metric, max, FIELD_U64),
+    FIELD(rec_metric, n, FIELD_U64),
+    FIELD(rec_metric, mean, FIELD_REAL),
+    FIELD(rec_metric, min, FIELD_U64),
+    FIELD(rec_metric, p50, FIELD_NUMBER),
+    FIELD(rec_metric, p95, FIELD_NUMBER),
+    FIELD(rec_metric, p99, FIELD_NUMBER),
+    FIELD(rec_metric, p999, FIELD_NUMBER),
+    FIELD(rec_metric, max, FIELD_U64),
+    FIELD(rec_metric, bounded_from, FIELD_NUMBER),
 };
 TABLE(record_distribution_fields, distribution_items);
 
@@ -158,3 +164,38 @@ static const struct field relation_items[] = {
     FIELD(rec_relation, reason, FIELD_TEXT),
 };
 TABLE(record_relation_fields, relation_items);
+
+static const struct field cost_items[] = {
+    FIELD(rec_cost, name, FIELD_NEED),
+    FIELD(rec_cost, library, FIELD_TEXT),
+    FIELD(rec_cost, wire, FIELD_TEXT),
+    FIELD(rec_cost, library_client, FIELD_TEXT),
+    FIELD(rec_cost, params, FIELD_PAIRS),
+    FIELD(rec_cost, known, FIELD_BOOL),
+    FIELD(rec_cost, library_cpu_ns, FIELD_MAYBE),
+    FIELD(rec_cost, wire_cpu_ns, FIELD_MAYBE),
+    FIELD(rec_cost, library_p50_ns, FIELD_U64),
+    FIELD(rec_cost, wire_p50_ns, FIELD_U64),
+    FIELD(rec_cost, reason, FIELD_TEXT),
+};
+TABLE(record_cost_fields, cost_items);
+
+static const struct field search_items[] = {
+    FIELD(rec_search, name, FIELD_NEED),          FIELD(rec_search, target, FIELD_TEXT),
+    FIELD(rec_search, params, FIELD_PAIRS),       FIELD(rec_search, limit, FIELD_TEXT),
+    FIELD(rec_search, closed_per_s, FIELD_MAYBE), FIELD(rec_search, known, FIELD_BOOL),
+    FIELD(rec_search, rate_per_s, FIELD_MAYBE),   FIELD(rec_search, reason, FIELD_TEXT),
+};
+TABLE(record_search_fields, search_items);
+
+static const struct field step_items[] = {
+    FIELD(rec_search_step, rate_per_s, FIELD_MAYBE),
+    FIELD(rec_search_step, achieved_per_s, FIELD_MAYBE),
+    FIELD(rec_search_step, value, FIELD_NUMBER),
+    FIELD(rec_search_step, p50, FIELD_NUMBER),
+    FIELD(rec_search_step, lag_p99, FIELD_NUMBER),
+    FIELD(rec_search_step, unfinished, FIELD_U64),
+    FIELD(rec_search_step, kept, FIELD_BOOL),
+    FIELD(rec_search_step, why, FIELD_TEXT),
+};
+TABLE(record_step_fields, step_items);

@@ -43,6 +43,6 @@ extern const struct fields record_suite_fields, record_run_fields, record_cell_k
     record_cell_end_fields, record_target_fields, record_floor_fields, record_relation_fields,
     record_sample_fields, record_metric_fields, record_metric_from_fields,
     record_distribution_fields, record_check_fields, record_guard_fields, record_failure_fields,
-    record_end_fields;
+    record_cost_fields, record_search_fields, record_step_fields, record_end_fields;
 
 #endif

@@ -255,6 +255,29 @@ static void write_relation(struct jsonw *json, struct rec_relation relation)
     write_flat(json, &record_relation_fields, &relation);
 }
 
+static void write_cost(struct jsonw *json, struct rec_cost cost)
+{
+    bool finite = isfinite(cost.library_cpu_ns) && isfinite(cost.wire_cpu_ns);
+    cost.known = cost.known && finite;
+    if (!cost.known) {
+        cost.library_cpu_ns = cost.wire_cpu_ns = (double)NAN;
+        if (!cost.reason)
+            cost.reason = "the figures are not finite";
+    }
+    write_flat(json, &record_cost_fields, &cost);
+}
+
+static void write_search(struct jsonw *json, const struct rec_search *search)
+{
+    jsonw_object(json, NULL, false);
+    write_fields(json, &record_search_fields, search);
+    jsonw_array(json, "steps", false);
+    for (size_t i = 0; i < search->step_count; i++)
+        write_flat(json, &record_step_fields, &search->steps[i]);
+    jsonw_end(json);
+    jsonw_end(json);
+}
+
 static void write_run_of_tool(struct jsonw *json, const struct record *record)
 {
     jsonw_object(json, "run", false);
@@ -282,6 +305,14 @@ static void write_lists(struct jsonw *json, const struct record *record)
     jsonw_array(json, "relations", false);
     for (size_t i = 0; i < record->relation_count; i++)
         write_relation(json, record->relations[i]);
+    jsonw_end(json);
+    jsonw_array(json, "costs", false);
+    for (size_t i = 0; i < record->cost_count; i++)
+        write_cost(json, record->costs[i]);
+    jsonw_end(json);
+    jsonw_array(json, "searches", false);
+    for (size_t i = 0; i < record->search_count; i++)
+        write_search(json, &record->searches[i]);
     jsonw_end(json);
     write_guards(json, record->guards, record->guard_count);
     jsonw_array(json, "limits", false);

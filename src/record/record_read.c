@@ -177,6 +177,24 @@ static bool read_relation(struct reader *reader, json_t *item, void *context)
     return reader_fields(reader, &record_relation_fields, item, record_add_relation(context));
 }
 
+static bool read_cost(struct reader *reader, json_t *item, void *context)
+{
+    return reader_fields(reader, &record_cost_fields, item, record_add_cost(context));
+}
+
+static bool read_step(struct reader *reader, json_t *item, void *context)
+{
+    return reader_fields(reader, &record_step_fields, item,
+                         rec_search_add_step(reader->arena, context));
+}
+
+static bool read_search(struct reader *reader, json_t *item, void *context)
+{
+    struct rec_search *search = record_add_search(context);
+    return reader_fields(reader, &record_search_fields, item, search) &&
+           reader_array(reader, item, "steps", read_step, search);
+}
+
 static bool read_limit(struct reader *reader, json_t *item, void *context)
 {
     const char *text;
@@ -269,6 +287,8 @@ static bool read_root(struct reader *reader, json_t *root, struct record *record
            reader_array(reader, root, "targets", read_target, record) &&
            reader_array(reader, root, "scenarios", read_cell, record) &&
            reader_array(reader, root, "relations", read_relation, record) &&
+           reader_array(reader, root, "costs", read_cost, record) &&
+           reader_array(reader, root, "searches", read_search, record) &&
            reader_array(reader, root, "guards", read_run_guard, record) &&
            reader_array(reader, root, "limits", read_limit, record) &&
            reader_fields(reader, &record_end_fields, root, record);

@@ -109,6 +109,7 @@ static void add_run(struct arena *arena, struct rec_cell *cell)
     struct rec_run *run = rec_cell_add_run(arena, cell);
     run->slot = (uint32_t)any_u64();
     run->arm = any_text(arena);
+    run->metric = any_text(arena);
     if (below(8) == 0) {
         struct hist *hist = hist_create(arena);
         for (uint64_t i = below(200); i > 0; i--)
@@ -137,6 +138,7 @@ static void add_metric(struct arena *arena, struct rec_cell *cell, size_t index)
     metric->max = any_u64();
     metric->p50 = any_number();
     metric->p999 = any_number();
+    metric->bounded_from = any_number();
     metric->real_value = below(2) == 0;
     metric->value = (int64_t)any_u64();
     metric->value_real = any_real();
@@ -185,6 +187,39 @@ static void add_floors(struct arena *arena, struct record *record)
     }
 }
 
+static void add_search(struct arena *arena, struct record *record)
+{
+    struct rec_search *search = record_add_search(record);
+    search->name = name(arena, below(5));
+    search->target = any_text(arena);
+    search->limit = any_text(arena);
+    search->closed_per_s = any_real();
+    search->known = below(2) == 0;
+    search->rate_per_s = any_real();
+    search->reason = any_text(arena);
+    add_pairs(arena, &search->params);
+    for (uint64_t i = below(5); i > 0; i--)
+        *rec_search_add_step(arena, search) =
+            (struct rec_search_step){any_real(),   any_real(), any_number(),  any_number(),
+                                     any_number(), any_u64(),  below(2) == 0, any_text(arena)};
+}
+
+static void add_cost(struct arena *arena, struct record *record)
+{
+    struct rec_cost *cost = record_add_cost(record);
+    cost->name = name(arena, below(5));
+    cost->library = any_text(arena);
+    cost->wire = any_text(arena);
+    cost->library_client = any_text(arena);
+    cost->known = below(2) == 0;
+    cost->library_cpu_ns = any_real();
+    cost->wire_cpu_ns = any_real();
+    cost->library_p50_ns = any_u64();
+    cost->wire_p50_ns = any_u64();
+    cost->reason = any_text(arena);
+    add_pairs(arena, &cost->params);
+}
+
 static struct record *any_record(struct arena *arena)
 {
     static const char *const verdicts[] = {"valid", "reserve", "invalid", "failed",
@@ -215,6 +250,8 @@ static struct record *any_record(struct arena *arena)
         relation->known = below(2) == 0;
         relation->a_value = any_real();
         relation->ratio = any_real();
+        add_cost(arena, record);
+        add_search(arena, record);
         fill_guard(arena, record_add_guard(record));
         record_add_limit(record, name(arena, i));
     }

@@ -1,10 +1,10 @@
 /* links: record
  *
  * What the writer writes is what docs/record.schema.json describes: a full record, a failed and
- * an interrupted one, and one of extremes pass; the same with one member too many does not. The
- * judge is Python's jsonschema (package python3-jsonschema). */
+ * an interrupted one, one of open loops, and one of extremes pass; the same with one member too
+ * many does not. The judge is Python's jsonschema (package python3-jsonschema). */
 
-#include "fake/sample_record.h"
+#include "fake/sample_record_open.h"
 #include "os/fs.h"
 #include "os/proc.h"
 #include "record/record_json.h"
@@ -33,7 +33,9 @@ static const char judge[] =
     "    record = json.load(open(path))\n"
     "    for fault in check.iter_errors(record):\n"
     "        print(path, list(fault.absolute_path), fault.message)\n"
-    "    for place in (record, record['scenarios'][0], record['targets'][0]):\n"
+    "    for place in (record, record['scenarios'][0], record['targets'][0],\n"
+    "                  *record['costs'], *record['searches'],\n"
+    "                  *(step for search in record['searches'] for step in search['steps'])):\n"
     "        place['surplus'] = 1\n"
     "        if check.is_valid(record):\n"
     "            print(path, 'a surplus member was accepted')\n"
@@ -60,6 +62,9 @@ static struct record *extreme_record(struct arena *arena)
     };
     record->targets[0].home = NULL;
     record->floors[0].unavailable = "read-only folder";
+    record_add_cost(record)->name = "a";
+    record_add_search(record)->name = "b";
+    (void)rec_search_add_step(arena, &record->searches[0]);
     return record;
 }
 
@@ -68,7 +73,7 @@ static void records_fit_the_schema(void **state)
     (void)state;
     struct record *(*const makers[])(struct arena *) = {sample_record, sample_failed_record,
                                                         sample_interrupted_record,
-                                                        extreme_record};
+                                                        extreme_record, sample_open_record};
     struct arena *arena = arena_create(1 << 20);
     struct err err = {0};
     const char *folder, *output = NULL;

@@ -1,4 +1,4 @@
-#include "fake/sample_record.h"
+#include "fake/sample_record_open.h"
 #include "os/fs.h"
 #include "record/jsonw.h"
 #include "record/record_json.h"
@@ -75,8 +75,9 @@ static void a_record_comes_back_the_same(void **state)
 {
     (void)state;
     struct record *(*const makers[])(struct arena *) = {sample_record, sample_failed_record,
-                                                        sample_interrupted_record};
-    for (size_t i = 0; i < 3; i++) {
+                                                        sample_interrupted_record,
+                                                        sample_open_record};
+    for (size_t i = 0; i < ARRAY_COUNT(makers); i++) {
         size_t bytes, bytes_again;
         struct record *back;
         struct err err = {0};
@@ -99,11 +100,15 @@ static void figures_that_are_not_finite_are_said_to_be_none(void **state)
     size_t bytes;
     sample_single(arena, &record->cells[0], "broken", "1/s", (double)INFINITY);
     record->relations[0].ratio = (double)NAN;
+    *record_add_cost(record) =
+        (struct rec_cost){.name = "x", .known = true, .wire_cpu_ns = (double)INFINITY};
     const char *json = record_to_json(arena, record, &bytes);
     assert_true(record_from_json(arena, json, bytes, &back, &err));
     assert_non_null(rec_cell_metric(&back->cells[0], "broken")->unavailable);
     assert_false(back->relations[0].known);
     assert_non_null(back->relations[0].reason);
+    assert_false(back->costs[0].known);
+    assert_non_null(back->costs[0].reason);
 }
 
 /* The sample's JSON with the first `old` replaced, or all of it by `now` when old is NULL. */
@@ -152,6 +157,11 @@ static void faults_name_their_place(void **state)
     expect_fault("\"quick\": false", "\"quick\": 0",
                  "suite.quick: expected true or false, got 0");
     expect_fault("\"libpq\"", "\"lib\\u0000pq\"", "targets[1].client: has a zero byte");
+    expect_fault("\"costs\": []", "\"costs\": [{\"name\": \"\"}]",
+                 "costs[0].name: expected a string that is not empty");
+    expect_fault("\"searches\": []",
+                 "\"searches\": [{\"name\": \"a\", \"steps\": [{\"kept\": 1}]}]",
+                 "searches[0].steps[0].kept: expected true or false, got 1");
 }
 
 static void what_is_no_record_is_refused(void **state)
@@ -179,6 +189,51 @@ static void unknown_members_are_passed_over(void **state)
         fail_msg("%s", err.text);
     assert_string_equal(back->suite, "x");
     assert_int_equal(back->cell_count, 0);
+}
+
+/* Before there were open loops. */
+static void a_record_without_later_parts_is_read(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct record *back;
+    const char *json =
+        "{\"schema\": \"dbdyno.record/1\", \"suite\": {\"name\": \"x\"}, \"run\": {}, "
+        "\"scenarios\": [{\"name\": \"a\", \"target\": \"t\", \"runs\": [{\"samples\": [3]}], "
+        "\"metrics\": {\"service_ns\": {\"unit\": \"ns\", \"kind\": \"timed\", \"better\": "
+        "\"lower\", \"n\": 1}}, \"verdict\": \"valid\"}], \"verdict\": \"valid\"}";
+    if (!record_from_json(arena, json, strlen(json), &back, &err))
+        fail_msg("%s", err.text);
+    assert_null(back->cells[0].runs[0].metric);
+    assert_false(back->cells[0].metrics[0].bounded_from.known);
+    assert_int_equal(back->cost_count, 0);
+    assert_int_equal(back->search_count, 0);
+}
+
+static void costs_and_searches_come_back(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct record *back;
+    size_t bytes;
+    const char *json = record_to_json(arena, sample_open_record(arena), &bytes);
+    assert_true(record_from_json(arena, json, bytes, &back, &err));
+    assert_int_equal(back->cost_count, 2);
+    assert_true(back->costs[0].known);
+    assert_true(back->costs[0].library_cpu_ns == 7250 && back->costs[0].wire_cpu_ns == 3125);
+    assert_int_equal(back->costs[0].library_p50_ns, 45200);
+    assert_false(back->costs[1].known);
+    assert_int_equal(back->search_count, 1);
+    assert_string_equal(back->searches[0].limit, "p99 <= 5 ms");
+    assert_true(back->searches[0].rate_per_s == 12300);
+    assert_int_equal(back->searches[0].step_count, 4);
+    assert_true(back->searches[0].steps[2].value.known);
+    assert_int_equal(back->searches[0].steps[3].unfinished, 812);
+    assert_false(back->searches[0].steps[3].kept);
+    assert_string_equal(back->searches[0].steps[3].why, "achieved 93 % of the rate");
+    const struct rec_cell *cell = record_find_cell(back, "point_open", "postgres", 8, NULL);
+    assert_string_equal(cell->runs[1].metric, "response_ns");
+    assert_int_equal(rec_cell_metric(cell, "response_ns")->bounded_from.value, 5000000000);
 }
 
 static void files_are_written_and_read(void **state)
@@ -211,6 +266,8 @@ int main(void)
         cmocka_unit_test(faults_name_their_place),
         cmocka_unit_test(what_is_no_record_is_refused),
         cmocka_unit_test(unknown_members_are_passed_over),
+        cmocka_unit_test(a_record_without_later_parts_is_read),
+        cmocka_unit_test(costs_and_searches_come_back),
         cmocka_unit_test(files_are_written_and_read),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
