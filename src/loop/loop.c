@@ -133,17 +133,28 @@ static bool translate(struct loop *loop, const struct epoll_event *from, struct 
     return drain(loop->wake);
 }
 
-unsigned loop_wait(struct loop *loop, struct loop_event *events, unsigned room)
+static unsigned collect(struct loop *loop, struct loop_event *events, unsigned room,
+                        int timeout_ms)
 {
     struct epoll_event ready[EVENTS_AT_ONCE];
     unsigned count = 0;
     assert(room > 0);
     int found = epoll_wait(loop->epoll, ready,
-                           (int)(room < EVENTS_AT_ONCE ? room : EVENTS_AT_ONCE), -1);
+                           (int)(room < EVENTS_AT_ONCE ? room : EVENTS_AT_ONCE), timeout_ms);
     assert(found >= 0 || errno == EINTR);
     for (int i = 0; i < found; i++) {
         if (translate(loop, &ready[i], &events[count]))
             count++;
     }
     return count;
+}
+
+unsigned loop_wait(struct loop *loop, struct loop_event *events, unsigned room)
+{
+    return collect(loop, events, room, -1);
+}
+
+unsigned loop_poll(struct loop *loop, struct loop_event *events, unsigned room)
+{
+    return collect(loop, events, room, 0);
 }

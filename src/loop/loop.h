@@ -59,4 +59,7 @@ void loop_wake(struct loop *loop);
  * many. 0 means that a signal came: look at sig_pending(). */
 unsigned loop_wait(struct loop *loop, struct loop_event *events, unsigned room);
 
+/* What is ready now; does not wait. */
+unsigned loop_poll(struct loop *loop, struct loop_event *events, unsigned room);
+
 #endif

@@ -211,3 +211,20 @@ bool program_verify(const struct program *program, struct err *err)
     }
     return true;
 }
+
+uint32_t program_in_flight(const struct program *program)
+{
+    uint32_t most = 1, now = 0;
+    bool inside = false;
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        const struct prog_op *op = &program->ops[i];
+        if (op->kind == PROG_PIPE_START || op->kind == PROG_PIPE_END) {
+            inside = op->kind == PROG_PIPE_START;
+            now = 0;
+        } else if (inside) {
+            now += op->repeat;
+            most = now > most ? now : most;
+        }
+    }
+    return most;
+}

@@ -127,6 +127,9 @@ struct program {
     uint32_t scratch_bytes; /* most scratch that one submit's binds and one check need */
 };
 
+/* Operations of the longest pipeline, every repetition counted; 1 when there is none. */
+uint32_t program_in_flight(const struct program *program);
+
 /* Checks what the runner relies on: indexes in range, branches inside their stage, pipelines
  * closed and free of sets, branches, sleeps and marks, param_count = rows * bind_count (or
  * bind_count). False names the fault: a program that fails this is a bug of its front end. */

@@ -103,6 +103,7 @@ static bool prepare_all(struct runner *runner, struct cell *cell, struct err *er
     const struct program *program = &cell->program;
     for (uint32_t i = 0; i < cell->clients; i++) {
         struct drv_conn *conn = cell->session->conns[i];
+        conn->in_flight = program_in_flight(program);
         overseer_enter(&runner->overseer, conn, os_now_ns() + cell->scenario->deadline_ns);
         bool prepared = conn->class->prepare(conn, program->stmts, program->stmt_count, err);
         if (overseer_leave(&runner->overseer) || !prepared)

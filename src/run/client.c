@@ -54,7 +54,13 @@ void client_begin(struct client *client, uint64_t executions, bool recording)
     client->stage_row = client->program->first_row;
     client->mark = PROG_NONE;
     client->start_ns = 0;
-    client->finished = !stage_enter(client, executions);
+    client->spin_ns = 0;
+    client->arrival_ns = 0;
+    client->spins = false;
+    client->open = client->awaits = recording && client->plan->schedule;
+    client->finished = !stage_enter(client, client->open ? 1 : executions);
+    if (client->open)
+        client->hist = NULL;
 }
 
 void client_begin_checksum(struct client *client)
@@ -69,14 +75,35 @@ void client_begin_checksum(struct client *client)
 
 static NOINLINE void execution_keep(struct client *client)
 {
+    struct recorder *recorder = client->recorder;
     if (client->mark != PROG_NONE)
         mark_close(client, client->last_ns);
+    uint64_t start_ns = client->start_ns ? client->start_ns : client->last_ns;
+    if (client->open) {
+        series_record(&recorder->lag, start_ns - client->arrival_ns);
+        series_record(&recorder->response, client->last_ns - client->arrival_ns);
+        client->arrival_ns = 0;
+    }
     if (client->recording && client->start_ns)
-        series_record(&client->recorder->service, client->last_ns - client->start_ns);
+        series_record(&recorder->service, client->last_ns - start_ns);
 }
 
-/* False when it was the last. */
-static HOT bool execution_end(struct client *client)
+/* Open loop: the next execution that is due, now or later. */
+static NOINLINE enum pace arrival_take(struct client *client)
+{
+    if (!schedule_take(client->plan->schedule, &client->arrival_ns))
+        return PACE_FINISHED;
+    client->left = 1;
+    client->last_ns = os_now_ns();
+    if (client->arrival_ns <= client->last_ns)
+        return PACE_ON;
+    client->wake_ns = client->arrival_ns;
+    client->spins = true;
+    return PACE_SLEEP;
+}
+
+/* PACE_FINISHED when it was the last. */
+static HOT enum pace execution_end(struct client *client)
 {
     uint64_t now_ns = client->last_ns;
     if (client->hist && client->start_ns)
@@ -87,12 +114,14 @@ static HOT bool execution_end(struct client *client)
     client->execution++;
     client->at = client->first;
     if (now_ns >= atomic_load_explicit(&client->plan->end_ns, memory_order_relaxed))
-        return false;
+        return PACE_FINISHED;
     if (--client->left > 0)
-        return true;
+        return PACE_ON;
+    if (client->open)
+        return arrival_take(client);
     const struct prog_stage *done = &client->program->stages[client->stage++];
     client->stage_row += done->executions * done->rows_per_execution;
-    return stage_enter(client, 0);
+    return stage_enter(client, 0) ? PACE_ON : PACE_FINISHED;
 }
 
 /* Parameters, and room for what the answer will bring; the clock has moved on after it. */
@@ -188,10 +217,15 @@ static NOINLINE enum pace local_op(struct client *client, const struct client_st
         if (value.type != VALUE_INT || value.as.i <= 0)
             return PACE_ON;
         client->wake_ns = os_now_ns() + (uint64_t)value.as.i;
+        client->spins = false;
         return PACE_SLEEP;
     case PROG_MARK: return mark_begin(client, op->phase);
     case PROG_PIPE_START:
-    case PROG_PIPE_END: return PACE_ON; /* no driver pipelines yet: one after the other */
+        if (at->pipe_count == 0)
+            return PACE_ON; /* one after the other */
+        client_pipe_fill(client, at->pipe_count);
+        return PACE_SUBMITTED;
+    case PROG_PIPE_END: return PACE_ON;
     case PROG_EXECUTE:
     case PROG_PING:
     case PROG_BEGIN:
@@ -206,19 +240,21 @@ static NOINLINE enum pace local_op(struct client *client, const struct client_st
 static HOT enum pace advance(struct client *client)
 {
     for (;;) {
-        if (client->at == client->end && !execution_end(client))
-            return PACE_FINISHED;
+        enum pace pace = client->at == client->end ? execution_end(client) : PACE_ON;
+        if (pace != PACE_ON)
+            return pace;
         struct client_step *at = client->at;
         if (!at->local) {
             submit(client, at);
             return PACE_SUBMITTED;
         }
-        if (local_op(client, at) == PACE_SLEEP)
-            return PACE_SLEEP;
+        pace = local_op(client, at);
+        if (pace != PACE_ON)
+            return pace;
     }
 }
 
-static NOINLINE void save_results(struct client *client, const struct prog_op *op)
+NOINLINE void client_save(struct client *client, const struct prog_op *op)
 {
     for (uint16_t i = 0; i < op->save_count; i++) {
         const struct prog_save *save = &client->program->saves[op->save_first + i];
@@ -233,7 +269,7 @@ static void go_on(struct client *client, struct client_step *at)
 {
     const struct prog_op *op = at->op;
     if (op->save_count)
-        save_results(client, op);
+        client_save(client, op);
     if (++client->repetition == op->repeat) {
         client->repetition = 0;
         client->at++;
@@ -294,6 +330,7 @@ static void quick_settle(struct client *client)
 static NOINLINE enum client_state leave(struct client *client, enum pace pace)
 {
     client->in_flight = false;
+    client->pipe_left = 0;
     atomic_store_explicit(&client->due_ns, 0, memory_order_relaxed);
     if (pace == PACE_SLEEP)
         return CLIENT_SLEEPS;
@@ -302,13 +339,27 @@ static NOINLINE enum client_state leave(struct client *client, enum pace pace)
     return CLIENT_FINISHED;
 }
 
+/* A part begins, or a sleep is over. An execution that was waited for does not start after the
+ * stop. */
+static NOINLINE enum pace resume(struct client *client)
+{
+    client->last_ns = os_now_ns();
+    if (client->open && plan_stopped(client->plan))
+        return PACE_FINISHED;
+    if (!client->awaits)
+        return PACE_ON;
+    client->awaits = false;
+    return arrival_take(client);
+}
+
 HOT enum client_state client_run(struct client *client)
 {
     if (client->finished)
         return CLIENT_FINISHED;
-    if (!client->in_flight)
-        client->last_ns = os_now_ns(); /* a beginning, or the end of a sleep */
-    for (bool running = client->in_flight;; running = false) {
+    enum pace first = client->in_flight ? PACE_ON : resume(client);
+    if (first != PACE_ON)
+        return leave(client, first);
+    for (bool running = client->in_flight;; running = client->pipe_left > 0) {
         enum pace pace = running ? PACE_SUBMITTED : advance(client);
         if (pace != PACE_SUBMITTED)
             return leave(client, pace);
@@ -319,7 +370,7 @@ HOT enum client_state client_run(struct client *client)
                 return step == DRV_WANT_READ ? CLIENT_WANT_READ : CLIENT_WANT_WRITE;
             client->outcome.verdict = DRV_LOST;
         }
-        if (!complete(client))
+        if (client->pipe_left > 0 ? !client_pipe_complete(client) : !complete(client))
             return leave(client, PACE_FINISHED);
     }
 }

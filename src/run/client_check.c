@@ -132,6 +132,12 @@ static bool fail(struct client *client, const struct prog_op *op)
     return false;
 }
 
+/* Open loop: it was cancelled because the drain time was over. */
+static bool given_up(const struct client *client)
+{
+    return client->open && atomic_load_explicit(&client->plan->given_up, memory_order_relaxed);
+}
+
 /* The operation failed: right if a check expects that very error. */
 static bool judge_error(struct client *client, const struct prog_op *op)
 {
@@ -158,7 +164,7 @@ bool client_check(struct client *client)
 {
     const struct prog_op *op = client->at->op;
     if (client->outcome.verdict != DRV_OK)
-        return judge_error(client, op);
+        return !given_up(client) && judge_error(client, op);
     for (uint16_t i = 0; i < op->check_count; i++) {
         const struct prog_check *check = &client->program->checks[op->check_first + i];
         struct check_tally *seen = &client->recorder->checks[op->check_first + i];

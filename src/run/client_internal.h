@@ -8,6 +8,7 @@
 #include "gen/quick.h"
 #include "hist/hist.h"
 #include "program/program.h"
+#include "run/schedule.h"
 #include "suite/suite.h"
 
 #include <assert.h>
@@ -49,7 +50,7 @@ enum client_state {
     CLIENT_FINISHED,
     CLIENT_WANT_READ,
     CLIENT_WANT_WRITE,
-    CLIENT_SLEEPS, /* until wake_ns */
+    CLIENT_SLEEPS, /* until wake_ns, to the microsecond when `spins` */
 };
 
 /* What went wrong first; kept by value, so that a failing client allocates nothing. */
@@ -104,10 +105,15 @@ struct client_plan {
     const struct suite_scenario *scenario;
     uint32_t clients;
     bool null_target;
+    struct schedule *schedule; /* open loop, else NULL */
+    /* Clients that look at the clock without sleeping, and how many at a time may. */
+    atomic_uint spinning;
+    uint32_t spinning_most;
     /* No execution starts at or after it: UINT64_MAX while there is no such time, 0 to stop.
      * Stored by the watch, by main before the gate opens, and by a failing client; read by all
      * clients after each execution; relaxed. */
     atomic_uint_fast64_t end_ns;
+    atomic_bool given_up;    /* open loop, the drain time is over: what runs is cancelled */
     atomic_bool interrupted; /* the stop came from outside: what was running is not a failure */
 };
 
@@ -136,11 +142,23 @@ struct client_step {
     struct check_tally *quick_tally; /* NULL: never quick */
     struct gen_quick draw;           /* for quick_bind: makes the parameter, drawn */
     struct value drawn;
-    bool local;      /* needs no answer: set, branch, sleep, mark */
-    bool quick_bind; /* its only parameter is a uniform draw */
-    bool binds;      /* parameters are made anew for each submit, the long way */
-    bool expects;    /* null target: the expectation changes from one execution to the next */
-    bool long_way;   /* get_ready has something to do: binds, a sink, a changing expectation */
+    bool local;          /* needs no answer: set, branch, sleep, mark */
+    bool drawable;       /* its only parameter is a uniform draw, made by `draw` */
+    bool quick_bind;     /* drawn inside the loop */
+    bool piped;          /* between PIPE_START and PIPE_END, and the driver can */
+    uint32_t pipe_count; /* PIPE_START: operations up to its end; 0: the driver cannot */
+    bool binds;          /* parameters are made anew for each submit, the long way */
+    bool expects;  /* null target: the expectation changes from one execution to the next */
+    bool long_way; /* get_ready has something to do: binds, a sink, a changing expectation */
+};
+
+/* An operation of a pipeline that is in flight. */
+struct client_slot {
+    struct client_step *step;
+    struct value *params; /* as bound for it: checks look at them */
+    char *scratch;
+    const struct value *used; /* params, or those of a step that always sends the same */
+    uint64_t submitted_ns;
 };
 
 struct client {
@@ -157,8 +175,12 @@ struct client {
     uint64_t stage_row;   /* first row of the stage */
     uint64_t begun, operations, rows, affected; /* of this part; begun: its first execution */
     uint32_t repetition;
-    uint16_t mark; /* phase that a MARK began, or PROG_NONE */
+    uint32_t pipe_left; /* operations of the running pipeline without an answer */
+    uint16_t mark;      /* phase that a MARK began, or PROG_NONE */
     bool in_flight, recording, finished;
+    bool open;   /* this part goes by the plan's schedule */
+    bool awaits; /* open loop: the next thing to do is to take an execution */
+    bool spins;  /* CLIENT_SLEEPS must end exactly on time */
     /* Deadline of the running operation, 0: none runs. Stored by the client, read by the watch,
      * which may cancel; both relaxed. */
     atomic_uint_fast64_t due_ns;
@@ -171,6 +193,10 @@ struct client {
     uint32_t number; /* from 1 */
     uint32_t stage;
     uint64_t mark_ns, wake_ns;
+    uint64_t arrival_ns; /* open loop: when the execution that was taken is due; 0: none */
+    uint64_t spin_ns;    /* of this part: time spent looking at the clock */
+    struct client_slot *slots;
+    uint32_t slot_count, slot_at; /* of the running pipeline; the next to be answered */
     struct gen_ctx gen;
     struct value *params;
     uint64_t *bind_streams; /* of the program's binds, for this client */
@@ -186,6 +212,8 @@ void client_init(struct client *client, struct arena *arena, struct client_plan 
 /* `executions` is how many will be recorded by all clients that share it; 0: not known. */
 void recorder_init(struct recorder *recorder, struct arena *arena,
                    const struct program *program, uint64_t executions);
+/* Room for lag and response too. */
+void recorder_open(struct recorder *recorder, struct arena *arena, uint64_t executions);
 /* Adds a worker's figures to the cell's. */
 void recorder_merge(struct recorder *into, const struct recorder *from,
                     const struct program *program);
@@ -212,5 +240,14 @@ void client_expect(struct client *client, const struct prog_op *op, const struct
 
 /* Makes the parameters of the operation's next submit. */
 void client_bind(struct client *client, const struct client_step *at, struct value *params);
+
+/* After a right answer: saves. */
+void client_save(struct client *client, const struct prog_op *op);
+
+/* client_pipe.c: submits a whole pipeline, from the step at client->at to its PIPE_END. */
+void client_pipe_fill(struct client *client, uint32_t count);
+/* The next answer of the pipeline is complete; after the last one client->at is behind its end.
+ * False ends the client. */
+bool client_pipe_complete(struct client *client);
 
 #endif

@@ -83,11 +83,12 @@ static void step_params(struct client *client, struct arena *arena, struct clien
     step->wire.param_count = op->bind_count * (op->rows ? op->rows : 1);
     bool anew = op->bind_count > 0 && (op->rows > 0 || !op->repeatable_bind);
     step->wire.params = client->params;
-    step->quick_bind =
-        anew && op->bind_count == 1 && op->rows == 0 && op->repeat == 1 &&
+    step->drawable =
+        anew && op->bind_count == 1 && op->rows == 0 &&
         gen_quick_make(client->program->pool, client->program->binds[op->bind_first].tree,
                        client->program->seed, client->bind_streams[op->bind_first],
                        &step->draw);
+    step->quick_bind = step->drawable && op->repeat == 1;
     step->binds = anew && !step->quick_bind;
     if (step->quick_bind) {
         step->drawn = value_int(0);
@@ -106,8 +107,8 @@ static void step_checks(struct client *client, struct client_step *step)
     const struct program *program = client->program;
     const struct prog_op *op = step->op;
     const struct prog_check *first = &program->checks[op->check_first];
-    bool plain =
-        op->phase == PROG_NONE && op->save_count == 0 && op->repeat == 1 && op->rows == 0;
+    bool plain = op->phase == PROG_NONE && op->save_count == 0 && op->rows == 0 &&
+                 (op->repeat == 1 || step->piped);
     if (plain && op->check_count == 1 && first->kind == PROG_CHECK_ROWS && first->constant) {
         step->quick_tally = &client->recorder->checks[op->check_first];
         step->quick_rows = (uint64_t)first->value.as.i;
@@ -134,6 +135,8 @@ static void steps_make(struct client *client, struct arena *arena)
 {
     const struct program *program = client->program;
     struct client_step *steps = arena_array(arena, struct client_step, program->op_count + 1u);
+    bool pipelines = client->class->caps & DRV_CAP_PIPELINE;
+    struct client_step *pipe = NULL; /* PIPE_START of the one that we are in */
     uint32_t rows = 0;
     client->steps = steps;
     for (uint32_t i = 0; i < program->op_count; i++) {
@@ -151,11 +154,32 @@ static void steps_make(struct client *client, struct arena *arena)
         rows = starts_stage(program, i) ? 0 : rows;
         steps[i].row_offset = rows;
         rows += op->rows * op->repeat;
+        if (op->kind == PROG_PIPE_START && pipelines)
+            pipe = &steps[i];
+        else if (op->kind == PROG_PIPE_END)
+            pipe = NULL;
         if (steps[i].local)
             continue;
+        if (pipe) {
+            steps[i].piped = true;
+            pipe->pipe_count += op->repeat;
+        }
         step_params(client, arena, &steps[i]);
         step_checks(client, &steps[i]);
         steps[i].long_way = steps[i].binds || steps[i].expects || steps[i].wire.sink;
+    }
+}
+
+static void slots_make(struct client *client, struct arena *arena)
+{
+    uint32_t count = program_in_flight(client->program);
+    if (count < 2 || !(client->class->caps & DRV_CAP_PIPELINE))
+        return;
+    client->slots = arena_array(arena, struct client_slot, count);
+    for (uint32_t i = 0; i < count; i++) {
+        client->slots[i].params =
+            arena_array(arena, struct value, client->program->values_max + 1);
+        client->slots[i].scratch = arena_array(arena, char, client->gen.scratch_room);
     }
 }
 
@@ -183,9 +207,10 @@ void client_init(struct client *client, struct arena *arena, struct client_plan 
     client->params = arena_array(arena, struct value, program->values_max + 1);
     client->sink.base.row = sink_row;
     client->sink.want = columns_wanted(program);
-    client->sink.texts = arena_alloc_many(arena, client->sink.want + 1u, CLIENT_TEXT_MAX, 1);
-    client->var_texts = arena_alloc_many(arena, program->var_count + 1u, CLIENT_TEXT_MAX, 1);
+    client->sink.texts = arena_alloc_many(arena, client->sink.want, CLIENT_TEXT_MAX, 1);
+    client->var_texts = arena_alloc_many(arena, program->var_count, CLIENT_TEXT_MAX, 1);
     steps_make(client, arena);
+    slots_make(client, arena);
 }
 
 static uint64_t phase_repeats(const struct program *program, uint16_t phase)
@@ -201,12 +226,18 @@ static uint64_t phase_repeats(const struct program *program, uint16_t phase)
 void recorder_init(struct recorder *recorder, struct arena *arena,
                    const struct program *program, uint64_t executions)
 {
-    *recorder = (struct recorder){0};
+    *recorder = (struct recorder){.unfinished_least_ns = UINT64_MAX};
     series_init(&recorder->service, arena, executions);
     recorder->phases = arena_array(arena, struct series, program->phase_count + 1u);
     for (uint16_t i = 0; i < program->phase_count; i++)
         series_init(&recorder->phases[i], arena, executions * phase_repeats(program, i));
     recorder->checks = arena_array(arena, struct check_tally, program->check_count + 1u);
+}
+
+void recorder_open(struct recorder *recorder, struct arena *arena, uint64_t executions)
+{
+    series_init(&recorder->lag, arena, executions);
+    series_init(&recorder->response, arena, executions);
 }
 
 static void tally_move(struct check_tally *into, const struct check_tally *from)
@@ -226,6 +257,11 @@ void recorder_merge(struct recorder *into, const struct recorder *from,
                     const struct program *program)
 {
     series_append(&into->service, &from->service);
+    series_append(&into->lag, &from->lag);
+    series_append(&into->response, &from->response);
+    into->unfinished += from->unfinished;
+    if (from->unfinished_least_ns < into->unfinished_least_ns)
+        into->unfinished_least_ns = from->unfinished_least_ns;
     for (uint16_t i = 0; i < program->phase_count; i++)
         series_append(&into->phases[i], &from->phases[i]);
     for (uint32_t i = 0; i < program->check_count; i++)

@@ -8,19 +8,22 @@
  * Targets go in lockstep by scenario (suites have state), their order rotated by the seed; the
  * samples of a cell stay together. That is a view side by side, not a verdict between targets.
  *
- *   service time  from the submission of an execution's first operation until the last
+ * Service time runs from the submission of an execution's first operation until the last
  * operation has completed and its rows are decoded; checks lie outside. Binds are made before;
  * only a bind that costs less than a reading of the clock (a constant, one uniform draw) lies
  * within, behind the reading that ended the last execution. A client's connect, login and
- * prepare lie outside. closed loop   a client starts its next execution when the last has
- * completed.
- *   open loop     executions are due at absolute times t_k, drawn from the seed before anything
- *                 is known of the answers; an idle client takes the next one. A late one is
- * sent at once; none is skipped. lag = sent - due, response = completed - due = lag + service.
- * When the window is over, what was due is still worked off for RUN_DRAIN_NS; what is
- * unfinished then is kept as a lower bound. start line    all clients of a cell are connected,
- * prepared and warmed up, then released together; the wall time runs from there until the last
- * client's last answer.
+ * prepare lie outside.
+ *
+ * Closed loop: a client starts its next execution when the last has completed.
+ *
+ * Open loop: executions are due at absolute times, fixed before anything is known of the
+ * answers (run/schedule.h); an idle client takes the next one. One that is late is sent at
+ * once; none is skipped. lag = sent - due, response = completed - due = lag + service. When the
+ * window is over, what was due is still worked off for RUN_DRAIN_NS; what is unfinished then is
+ * kept as a lower bound.
+ *
+ * Start line: all clients of a cell are connected, prepared and warmed up (in a closed loop),
+ * then released together; the wall time runs from there until the last client's last answer.
  */
 
 #include "base/arena.h"
@@ -33,7 +36,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RUN_DRAIN_NS (5 * UINT64_C(1000000000))
+#define RUN_DRAIN_NS     (5 * UINT64_C(1000000000))
+#define RUN_SEARCH_STEPS 10 /* of a search for the highest rate, at most */
 
 struct run_progress {
     const char *step;     /* "starting postgres", "id_point on mariadb (4 clients)", "floors" */

@@ -6,6 +6,8 @@
  *
  *   series    measured values: raw while few, a histogram when many (client_internal.h)
  *   client    one connection executing a program: the hot path (client_internal.h)
+ *   schedule  when the executions of an open loop are due (schedule.h)
+ *   crowd     many clients on one thread: their event loop and their sleeps
  *   worker    one thread with its clients, from warm-up over the start line to the end
  *   cell      one scenario on one target with so many clients: workers, watch, checks
  *   session   one target of a run: its server, place, connections
@@ -30,6 +32,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* ---- crowd */
+
+#define WORKER_SPIN_NS \
+    (250 * NS_PER_US) /* before an execution's time: no sleep is that exact */
+#define WORKER_SLICE_NS (50 * NS_PER_MS) /* how soon a sleeping client sees the stop */
+
+/* A loop that cannot be made is the failure of the first client. */
+struct crowd *crowd_open(struct arena *arena, struct client *clients, uint32_t count);
+void crowd_close(struct crowd *crowd);
+/* Before each part: watches all connections. */
+void crowd_ready(struct crowd *crowd);
+/* Runs all clients to the end of their part. */
+void crowd_run(struct crowd *crowd);
+uint64_t crowd_spin_ns(const struct crowd *crowd); /* of the last part */
+
 /* ---- worker */
 
 /* Where workers wait for each other. Main opens the gates one after the other; `arrived` counts
@@ -49,9 +66,11 @@ struct worker {
     bool checksum; /* the first client reads the answer once more, hashed */
     uint32_t client_count;
     uint64_t warmup, executions; /* of each client; UINT64_MAX: until the plan's end */
+    bool pinned;
+    uint16_t cpu; /* where it runs, when pinned */
     struct recorder recorder;
     /* figures of the measured part */
-    uint64_t start_ns, end_ns, cpu_ns, run_wait_ns, done_count;
+    uint64_t start_ns, end_ns, cpu_ns, spin_ns, run_wait_ns, done_count;
     struct arena *arena;
 };
 

@@ -7,18 +7,22 @@
 #define LOOK_NS         (10 * NS_PER_MS) /* how often the watch looks */
 #define GRACE_NS        (300 * NS_PER_MS) /* from a stop until running operations are cancelled */
 #define CANCEL_AGAIN_NS (500 * NS_PER_MS)
-#define SEVER_NS        (5 * NS_PER_S) /* from a stop until connections are cut */
+#define START_NS        (2 * NS_PER_MS) /* from the open gate to the start of a schedule */
+#define SEVER_NS        (5 * NS_PER_S)  /* from a stop until connections are cut */
 
 struct stand {
     struct runner *runner;
     struct cell *cell;
     struct arena *arena;
     struct client_plan plan;
+    struct schedule schedule; /* open loop */
     struct gate gate;
     struct worker *workers;
     uint32_t worker_count;
     struct client *clients;
     uint64_t begun_ns, stopped_ns, cancelled_ns;
+    uint64_t warm_end_ns; /* of a warm-up by time, else UINT64_MAX */
+    uint64_t give_up_ns;  /* open loop: end of the drain time; UINT64_MAX before it is known */
     bool timed_out, severed;
 };
 
@@ -57,6 +61,14 @@ static void sever_running(struct stand *stand)
     stand->severed = true;
 }
 
+/* Open loop, the drain time is over: what still runs is cancelled, and is no failure. */
+static void give_up(struct stand *stand, uint64_t now_ns)
+{
+    atomic_store(&stand->plan.given_up, true);
+    stop(stand, now_ns, false);
+    cancel_running(stand, now_ns, true);
+}
+
 static void look(struct stand *stand)
 {
     struct runner *runner = stand->runner;
@@ -68,6 +80,8 @@ static void look(struct stand *stand)
         stand->timed_out = true;
         stop(stand, now_ns, false);
     }
+    if (stand->plan.schedule && !stand->stopped_ns && now_ns > stand->give_up_ns)
+        give_up(stand, now_ns);
     if (stand->stopped_ns == 0 && plan_stopped(&stand->plan))
         stand->stopped_ns =
             now_ns; /* a client failed: the others end at their next execution */
@@ -87,12 +101,18 @@ static void watch(struct stand *stand)
 
 /* ---- putting it up */
 
+/* The server needs the rest of the CPUs. */
+static uint32_t half_of(const struct runner *runner)
+{
+    return runner->cpus > 1 ? runner->cpus / 2 : 1;
+}
+
 static uint32_t threads_for(const struct runner *runner, const struct cell *cell)
 {
     if (!(cell->session->target.class->caps & DRV_CAP_ASYNC))
         return cell->clients;
-    uint32_t half = runner->cpus > 1 ? runner->cpus / 2 : 1; /* the server needs the rest */
-    return cell->clients < half ? cell->clients : half;
+    uint32_t threads = runner->options->threads ? runner->options->threads : half_of(runner);
+    return cell->clients < threads ? cell->clients : threads;
 }
 
 /* Executions that `clients` of the cell's will record; 0: not known. */
@@ -102,6 +122,8 @@ static uint64_t executions_of(const struct cell *cell, uint64_t clients)
     uint64_t sum = 0;
     if (cell->scenario->duration_ns)
         return 0;
+    if (cell->scenario->rate_per_s > 0)
+        return cell->scenario->samples; /* any client may take any of them */
     for (uint32_t i = 0; i < program->stage_count; i++) {
         uint64_t all = program->stages[i].executions;
         sum +=
@@ -114,6 +136,8 @@ static uint64_t executions_of(const struct cell *cell, uint64_t clients)
 static uint64_t asked_of(const struct cell *cell)
 {
     uint64_t asked = 0;
+    if (cell->scenario->rate_per_s > 0)
+        return cell->scenario->duration_ns ? 0 : cell->scenario->samples;
     for (uint32_t i = 0; i < cell->program.stage_count && !cell->scenario->duration_ns; i++) {
         uint64_t all = cell->program.stages[i].executions;
         asked += all ? all : cell->scenario->samples * cell->clients;
@@ -127,12 +151,15 @@ static void worker_put_up(struct stand *stand, struct worker *worker, uint32_t f
     worker->clients = &stand->clients[first];
     worker->gate = &stand->gate;
     worker->plan = &stand->plan;
-    worker->warmup = cell->scenario->warmup;
+    worker->warmup = cell->scenario->warmup_ns ? UINT64_MAX : cell->scenario->warmup;
     worker->executions = cell->scenario->duration_ns ? UINT64_MAX : cell->scenario->samples;
     worker->checksum = cell_wants_checksum(cell);
     worker->arena = arena_create(16384);
     recorder_init(&worker->recorder, worker->arena, &cell->program,
                   executions_of(cell, worker->client_count));
+    if (stand->plan.schedule)
+        recorder_open(&worker->recorder, worker->arena,
+                      executions_of(cell, worker->client_count));
     for (uint32_t i = 0; i < worker->client_count; i++) {
         worker->clients[i].number = first + i + 1;
         client_init(&worker->clients[i], worker->arena, &stand->plan,
@@ -140,11 +167,28 @@ static void worker_put_up(struct stand *stand, struct worker *worker, uint32_t f
     }
 }
 
+static void put_up_schedule(struct stand *stand)
+{
+    const struct suite_scenario *scenario = stand->cell->scenario;
+    struct schedule_spec spec = {.rate_per_s = scenario->rate_per_s,
+                                 .arrivals = scenario->arrivals,
+                                 .seed = stand->cell->program.seed,
+                                 .window_ns = scenario->duration_ns,
+                                 .count = scenario->duration_ns ? 0 : scenario->samples};
+    stand->give_up_ns = UINT64_MAX;
+    if (scenario->rate_per_s <= 0)
+        return;
+    schedule_init(&stand->schedule, &spec);
+    stand->plan.schedule = &stand->schedule;
+}
+
 static void put_up(struct stand *stand)
 {
     struct cell *cell = stand->cell;
+    const struct run_options *options = stand->runner->options;
     uint32_t next = 0;
     gate_init(&stand->gate);
+    put_up_schedule(stand);
     cell->asked = asked_of(cell);
     stand->worker_count = threads_for(stand->runner, cell);
     stand->workers = arena_array(stand->arena, struct worker, stand->worker_count);
@@ -153,6 +197,8 @@ static void put_up(struct stand *stand)
         struct worker *worker = &stand->workers[i];
         uint32_t share = cell->clients / stand->worker_count;
         worker->client_count = share + (i < cell->clients % stand->worker_count);
+        worker->pinned = options->pin_count > 0;
+        worker->cpu = worker->pinned ? options->pin[i % options->pin_count] : 0;
         worker_put_up(stand, worker, next);
         next += worker->client_count;
     }
@@ -184,19 +230,36 @@ static void usage_read(const struct cell *cell, struct server_usage *usage)
         server_usage_read(server_pid(cell->session->server), usage);
 }
 
-/* A duration begins as the gate opens; a stop that has come stays. */
+/* Changes the end from what it was to what it is now; a stop that has come stays. */
+static void change_end(struct stand *stand, uint64_t from_ns, uint64_t to_ns)
+{
+    uint_fast64_t expected = from_ns;
+    (void)atomic_compare_exchange_strong(&stand->plan.end_ns, &expected, to_ns);
+}
+
+/* The measured part begins as the gate opens: a duration, or the schedule of an open loop. */
 static void time_limit(struct stand *stand)
 {
-    uint_fast64_t none = UINT64_MAX;
-    uint64_t duration_ns = stand->cell->scenario->duration_ns;
-    if (duration_ns)
-        atomic_compare_exchange_strong(&stand->plan.end_ns, &none, os_now_ns() + duration_ns);
+    struct cell *cell = stand->cell;
+    uint64_t now_ns = os_now_ns();
+    uint64_t end_ns =
+        cell->scenario->duration_ns ? now_ns + cell->scenario->duration_ns : UINT64_MAX;
+    if (stand->plan.schedule) {
+        schedule_start(&stand->schedule, now_ns + START_NS);
+        cell->window_ns = schedule_window_ns(&stand->schedule);
+        end_ns = now_ns + START_NS + cell->window_ns + RUN_DRAIN_NS;
+        stand->give_up_ns = end_ns;
+    }
+    change_end(stand, stand->warm_end_ns, end_ns);
 }
 
 static void measure(struct stand *stand)
 {
     struct cell *cell = stand->cell;
     struct around around = {0};
+    stand->warm_end_ns =
+        cell->scenario->warmup_ns ? os_now_ns() + cell->scenario->warmup_ns : UINT64_MAX;
+    change_end(stand, UINT64_MAX, stand->warm_end_ns);
     bool started = start_threads(stand);
     watch(stand);
     if (started && !plan_stopped(&stand->plan))
@@ -238,10 +301,42 @@ static void collect_worker(struct stand *stand, const struct worker *worker)
     struct cell *cell = stand->cell;
     recorder_merge(&cell->total, &worker->recorder, &cell->program);
     cell->executions += worker->done_count;
-    cell->client_cpu_ns += worker->cpu_ns;
+    uint64_t cpu_ns = worker->cpu_ns > worker->spin_ns ? worker->cpu_ns - worker->spin_ns : 0;
+    cell->client_cpu_ns += cpu_ns;
+    cell->spin_ns += worker->spin_ns;
     cell->run_wait_ns += worker->run_wait_ns;
-    if (worker->cpu_ns > cell->busiest_cpu_ns)
-        cell->busiest_cpu_ns = worker->cpu_ns;
+    if (cpu_ns > cell->busiest_cpu_ns)
+        cell->busiest_cpu_ns = cpu_ns;
+}
+
+/* What was due and is not done: how long it has taken so far is the least that its response
+ * time can be. */
+static void keep_unfinished(struct recorder *total, uint64_t due_ns, uint64_t end_ns)
+{
+    uint64_t least_ns = end_ns > due_ns ? end_ns - due_ns : 0;
+    series_record(&total->response, least_ns);
+    total->unfinished++;
+    if (least_ns < total->unfinished_least_ns)
+        total->unfinished_least_ns = least_ns;
+}
+
+/* Everything of the schedule that was due before end_ns, taken by a client or not. */
+static void collect_schedule(struct stand *stand, uint64_t end_ns)
+{
+    struct cell *cell = stand->cell;
+    uint64_t due_ns, window_end_ns = stand->schedule.start_ns + cell->window_ns;
+    for (uint32_t i = 0; i < cell->clients; i++) {
+        due_ns = stand->clients[i].arrival_ns;
+        if (due_ns != 0 && due_ns < end_ns)
+            keep_unfinished(&cell->total, due_ns, end_ns);
+    }
+    while (schedule_take(&stand->schedule, &due_ns) && due_ns < end_ns)
+        keep_unfinished(&cell->total, due_ns, end_ns);
+    cell->due = cell->executions + cell->total.unfinished;
+    if (end_ns < window_end_ns)
+        cell->window_ns =
+            end_ns > stand->schedule.start_ns ? end_ns - stand->schedule.start_ns : 0;
+    cell->drain_ns = end_ns > window_end_ns ? end_ns - window_end_ns : 0;
 }
 
 static void collect(struct stand *stand)
@@ -250,6 +345,8 @@ static void collect(struct stand *stand)
     uint64_t first_ns = UINT64_MAX, last_ns = 0;
     recorder_init(&cell->total, stand->runner->arena, &cell->program,
                   executions_of(cell, cell->clients));
+    if (stand->plan.schedule)
+        recorder_open(&cell->total, stand->runner->arena, executions_of(cell, cell->clients));
     for (uint32_t i = 0; i < stand->worker_count; i++) {
         const struct worker *worker = &stand->workers[i];
         collect_worker(stand, worker);
@@ -258,6 +355,8 @@ static void collect(struct stand *stand)
     }
     cell->threads = stand->worker_count;
     cell->wall_ns = last_ns > first_ns ? last_ns - first_ns : 0;
+    if (stand->plan.schedule)
+        collect_schedule(stand, last_ns);
     for (uint32_t i = 0; i < cell->clients && !cell->failure.failed; i++) {
         if (stand->clients[i].failure.failed)
             keep_failure(cell, &stand->clients[i].failure);
@@ -283,7 +382,8 @@ static void judge(struct stand *stand)
                                            : "stopped by a signal");
     } else if (!cell->failure.failed && cell->total.operations == 0) {
         cell_fail(cell, "failed", "nothing was measured: no operation was executed");
-    } else if (cell->failure.failed || (cell->asked && cell->asked != cell->executions)) {
+    } else if (cell->failure.failed ||
+               (cell->asked && cell->asked != cell->executions + cell->total.unfinished)) {
         cell_fail(cell, "failed", NULL);
     }
     if (stand->severed)
@@ -299,6 +399,7 @@ void stand_run(struct runner *runner, struct cell *cell)
     stand.plan.clients = cell->clients;
     atomic_store(&stand.plan.end_ns, UINT64_MAX);
     stand.plan.null_target = cell->session->is_null;
+    stand.plan.spinning_most = half_of(runner);
     put_up(&stand);
     measure(&stand);
     collect(&stand);
@@ -306,5 +407,7 @@ void stand_run(struct runner *runner, struct cell *cell)
     for (uint32_t i = 0; i < stand.worker_count; i++)
         arena_destroy(&stand.workers[i].arena);
     gate_done(&stand.gate);
+    if (stand.plan.schedule)
+        schedule_done(&stand.schedule);
     arena_destroy(&stand.arena);
 }

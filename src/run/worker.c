@@ -1,24 +1,47 @@
 #include "base/num.h"
 #include "base/text.h"
-#include "loop/loop.h"
 #include "os/fs.h"
 #include "os/now.h"
 #include "run/run_internal.h"
 
 #include <assert.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/prctl.h>
 
-#define SLEEP_SLICE_NS (50 * NS_PER_MS) /* how soon a sleeping client sees the stop */
-#define EVENTS_MAX     64
-
-/* A client's sleep, in slices. True when it is over or the run stops. */
-static void sleep_client(const struct client *client)
+static bool spin_enter(struct client_plan *plan)
 {
-    uint64_t now_ns;
-    while ((now_ns = os_now_ns()) < client->wake_ns && !plan_stopped(client->plan)) {
-        uint64_t slice_ns = now_ns + SLEEP_SLICE_NS;
-        os_sleep_until_ns(slice_ns < client->wake_ns ? slice_ns : client->wake_ns);
+    if (atomic_fetch_add(&plan->spinning, 1) < plan->spinning_most)
+        return true;
+    atomic_fetch_sub(&plan->spinning, 1);
+    return false;
+}
+
+/* Looks at the clock until it is time. Where as many do that already as there may be, it sleeps
+ * and wakes when the kernel gets to it. */
+static void spin(struct client *client)
+{
+    uint64_t begun_ns = os_now_ns(), now_ns = begun_ns;
+    if (!spin_enter(client->plan)) {
+        os_sleep_until_ns(client->wake_ns);
+        return;
     }
+    while (now_ns < client->wake_ns)
+        now_ns = os_now_ns();
+    client->spin_ns += now_ns - begun_ns;
+    atomic_fetch_sub(&client->plan->spinning, 1);
+}
+
+/* Until the sleep is over or the run stops; in slices, to see the stop. */
+static void sleep_client(struct client *client)
+{
+    uint64_t now_ns, wake_ns = client->wake_ns - (client->spins ? WORKER_SPIN_NS : 0);
+    while ((now_ns = os_now_ns()) < wake_ns && !plan_stopped(client->plan)) {
+        uint64_t slice_ns = now_ns + WORKER_SLICE_NS;
+        os_sleep_until_ns(slice_ns < wake_ns ? slice_ns : wake_ns);
+    }
+    if (client->spins && !plan_stopped(client->plan))
+        spin(client);
 }
 
 void worker_run_alone(struct client *client)
@@ -37,133 +60,18 @@ void worker_run_alone(struct client *client)
     }
 }
 
-/* Many connections on one thread. */
-struct crowd {
-    struct worker *worker;
-    struct loop *loop;
-    enum client_state *states;
-    bool *writing; /* is this descriptor watched for writing too? */
-    uint32_t running;
-};
-
-/* The event loop itself failed under a client: that is the client's failure. */
-static void fail_client(struct client *client, const struct err *err)
+static void get_ready(struct worker *worker)
 {
-    client->failure.failed = true;
-    client->failure.what = "statement";
-    client->failure.stmt = "event loop";
-    client->failure.verdict = DRV_ERROR;
-    text_print(client->failure.message, sizeof client->failure.message, "%s", err->text);
-    client->finished = true;
-    plan_stop(client->plan);
-}
-
-static void crowd_advance(struct crowd *crowd, uint32_t index)
-{
-    struct client *client = &crowd->worker->clients[index];
-    struct err err;
-    enum client_state state = client_run(client);
-    bool write = state == CLIENT_WANT_WRITE;
-    if (state != CLIENT_FINISHED && write != crowd->writing[index]) {
-        crowd->writing[index] = write;
-        if (!loop_watch(crowd->loop, client->class->fd(client->conn), index, true, write,
-                        &err)) {
-            fail_client(client, &err);
-            state = CLIENT_FINISHED;
-        }
-    }
-    crowd->states[index] = state;
-    if (state == CLIENT_FINISHED) {
-        loop_forget(crowd->loop, client->class->fd(client->conn));
-        crowd->running--;
-    }
-}
-
-/* Earliest wake-up of the sleepers, and a look at the stop flag now and then while there are
- * any. */
-static uint64_t crowd_due(const struct crowd *crowd)
-{
-    uint64_t due_ns = UINT64_MAX;
-    for (uint32_t i = 0; i < crowd->worker->client_count; i++) {
-        if (crowd->states[i] == CLIENT_SLEEPS && crowd->worker->clients[i].wake_ns < due_ns)
-            due_ns = crowd->worker->clients[i].wake_ns;
-    }
-    if (due_ns == UINT64_MAX)
-        return due_ns;
-    uint64_t slice_ns = os_now_ns() + SLEEP_SLICE_NS;
-    return due_ns < slice_ns ? due_ns : slice_ns;
-}
-
-static void crowd_wake(struct crowd *crowd)
-{
-    uint64_t now_ns = os_now_ns();
-    for (uint32_t i = 0; i < crowd->worker->client_count; i++) {
-        struct client *client = &crowd->worker->clients[i];
-        if (crowd->states[i] != CLIENT_SLEEPS)
-            continue;
-        if (plan_stopped(client->plan)) {
-            client->finished = true;
-            crowd_advance(crowd, i);
-        } else if (client->wake_ns <= now_ns) {
-            crowd_advance(crowd, i);
-        }
-    }
-}
-
-static void crowd_run(struct crowd *crowd)
-{
-    struct loop_event events[EVENTS_MAX];
-    bool sleepers = false;
-    for (uint32_t i = 0; i < crowd->worker->client_count; i++)
-        crowd_advance(crowd, i);
-    while (crowd->running > 0) {
-        uint64_t due_ns = crowd_due(crowd);
-        if (due_ns != UINT64_MAX || sleepers)
-            loop_timer(crowd->loop, due_ns);
-        sleepers = due_ns != UINT64_MAX;
-        unsigned count = loop_wait(crowd->loop, events, EVENTS_MAX);
-        for (unsigned i = 0; i < count; i++) {
-            enum client_state state = crowd->states[events[i].index];
-            if (events[i].kind == LOOP_FD && state != CLIENT_SLEEPS && state != CLIENT_FINISHED)
-                crowd_advance(crowd, events[i].index);
-        }
-        if (sleepers)
-            crowd_wake(crowd);
-    }
-}
-
-static bool crowd_open(struct worker *worker, struct err *err)
-{
-    struct crowd *crowd = arena_new(worker->arena, struct crowd);
-    crowd->worker = worker;
-    crowd->states = arena_array(worker->arena, enum client_state, worker->client_count);
-    crowd->writing = arena_array(worker->arena, bool, worker->client_count);
-    worker->crowd = crowd;
-    return loop_create(worker->arena, &crowd->loop, err);
-}
-
-static bool crowd_watch(struct crowd *crowd, struct err *err)
-{
-    crowd->running = crowd->worker->client_count;
-    for (uint32_t i = 0; i < crowd->worker->client_count; i++) {
-        struct client *client = &crowd->worker->clients[i];
-        crowd->states[i] = CLIENT_WANT_READ;
-        crowd->writing[i] = false;
-        if (!loop_watch(crowd->loop, client->class->fd(client->conn), i, true, false, err))
-            return false;
-    }
-    return true;
+    if (worker->crowd)
+        crowd_ready(worker->crowd);
 }
 
 static void run_part(struct worker *worker)
 {
-    struct err err;
-    if (!worker->crowd)
-        worker_run_alone(&worker->clients[0]);
-    else if (crowd_watch(worker->crowd, &err))
+    if (worker->crowd)
         crowd_run(worker->crowd);
     else
-        fail_client(&worker->clients[0], &err);
+        worker_run_alone(&worker->clients[0]);
 }
 
 /* Nanoseconds that this thread was runnable without a CPU (second figure of schedstat). */
@@ -189,6 +97,7 @@ static void measure(struct worker *worker)
     uint64_t allocated = arena_calls();
     for (uint32_t i = 0; i < worker->client_count; i++)
         client_begin(&worker->clients[i], worker->executions, true);
+    get_ready(worker);
     worker->start_ns = os_now_ns();
     uint64_t cpu_ns = os_thread_cpu_ns();
     if (!plan_stopped(worker->plan))
@@ -197,6 +106,7 @@ static void measure(struct worker *worker)
     worker->end_ns = os_now_ns();
     assert(arena_calls() == allocated); /* nothing is allocated in the measured part */
     worker->run_wait_ns = run_wait_ns(worker) - wait_ns;
+    worker->spin_ns = worker->crowd ? crowd_spin_ns(worker->crowd) : worker->clients[0].spin_ns;
     for (uint32_t i = 0; i < worker->client_count; i++) {
         worker->done_count += worker->clients[i].execution - worker->clients[i].begun;
         worker->recorder.operations += worker->clients[i].operations;
@@ -214,18 +124,33 @@ static void checksum(struct worker *worker)
     for (uint32_t i = 1; i < worker->client_count; i++)
         worker->clients[i].finished = true;
     client_begin_checksum(client);
+    get_ready(worker);
     run_part(worker);
+}
+
+/* Timers of this thread end on time instead of up to 50 us later, as the kernel's default is.
+ */
+static void take_place(const struct worker *worker)
+{
+    cpu_set_t set;
+    (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    if (!worker->pinned)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET(worker->cpu, &set);
+    (void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
 void *worker_main(void *context)
 {
     struct worker *worker = context;
-    struct err err;
-    if (worker->clients[0].class->caps & DRV_CAP_ASYNC && !crowd_open(worker, &err))
-        fail_client(&worker->clients[0], &err);
+    take_place(worker);
+    if (worker->clients[0].class->caps & DRV_CAP_ASYNC)
+        worker->crowd = crowd_open(worker->arena, worker->clients, worker->client_count);
     if (worker->warmup > 0 && !plan_stopped(worker->plan)) {
         for (uint32_t i = 0; i < worker->client_count; i++)
             client_begin(&worker->clients[i], worker->warmup, false);
+        get_ready(worker);
         run_part(worker);
     }
     gate_pass(worker->gate, 1); /* warmed up; main reads the counters before it opens */
@@ -234,6 +159,6 @@ void *worker_main(void *context)
     checksum(worker);
     gate_pass(worker->gate, 3);
     if (worker->crowd)
-        loop_destroy(&worker->crowd->loop);
+        crowd_close(worker->crowd);
     return NULL;
 }

@@ -22,7 +22,9 @@ struct bench_client {
     struct client client;
 };
 
-static void bench_open(struct bench_client *bench, const char *source, const char *target)
+/* `class`: instead of the target's own; NULL: that one. */
+static void bench_open_with(struct bench_client *bench, const char *source, const char *target,
+                            const struct drv_class *class)
 {
     struct err err = {0};
     struct suite_faults faults = {0};
@@ -35,6 +37,8 @@ static void bench_open(struct bench_client *bench, const char *source, const cha
     if (!loaded)
         print_error("%s\n", err.text);
     assert_true(loaded);
+    if (class)
+        bench->target.class = class;
     const struct suite_scenario *scenario = &bench->suite.scenarios[0];
     bool ready = suite_compile(bench->arena, &bench->suite, scenario, bench->target.dialect,
                                &bench->program, &err) &&
@@ -47,11 +51,18 @@ static void bench_open(struct bench_client *bench, const char *source, const cha
     bench->plan.program = &bench->program;
     bench->plan.scenario = scenario;
     bench->plan.clients = 1;
+    bench->plan.spinning_most = 1;
     atomic_store(&bench->plan.end_ns, UINT64_MAX);
     bench->plan.null_target = strcmp(bench->target.kind, "null") == 0;
     recorder_init(&bench->recorder, bench->arena, &bench->program, scenario->samples);
     bench->client.number = 1;
     client_init(&bench->client, bench->arena, &bench->plan, bench->conn, &bench->recorder);
+}
+
+static inline void bench_open(struct bench_client *bench, const char *source,
+                              const char *target)
+{
+    bench_open_with(bench, source, target, NULL);
 }
 
 static void bench_run(struct bench_client *bench, uint64_t executions, bool recording)
