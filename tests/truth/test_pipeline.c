@@ -90,9 +90,9 @@ static const char *const suite =
     "return suite { 'pipes', scenario { 'both', warmup = 0, samples = 50, steps = {\n"
     "  execute { sql = 'SELECT 10 * :a', bind = { a = uniform(1, 1000) },\n"
     "    expect = { rows = 1, value = affine(10, bound 'a', 0) } },\n"
-    "  pipeline { execute { sql = 'SELECT 10 * :b', bind = { b = uniform(1, 1000) },\n"
+    "  pipeline { execute { sql = 'SELECT :b * 10', bind = { b = uniform(1, 1000) },\n"
     "      times = 3, expect = { rows = 1, value = affine(10, bound 'b', 0) } },\n"
-    "    execute { sql = 'SELECT 10 * :c', bind = { c = sequence(7) }, phase = 'last',\n"
+    "    execute { sql = 'SELECT 5 * 2 * :c', bind = { c = sequence(7) }, phase = 'last',\n"
     "      expect = { rows = 1, value = affine(10, bound 'c', 0) } } } } } }\n";
 
 /* One alone, then four in flight, of which the last says that it is the last. */
