@@ -74,7 +74,8 @@ int cli_print_version(struct cli *cli);
  */
 MUST_CHECK bool cli_parse(struct cli *cli, const struct argp *argp, int argc, char **argv,
                           void *input, int *exit_code);
-/* --help and --version, for the children of a command's argp. */
+/* --help and --version: every command's argp has them among its children, or as all of them. */
+extern const struct argp cli_common_argp;
 extern const struct argp_child cli_common_options[];
 /* A row of an argp table; options are shown in the order of `group`. */
 #define CLI_OPTION(name, key, arg, doc, group)  \
@@ -126,6 +127,62 @@ void cli_progress_end(struct cli_progress *progress);
 size_t cli_progress_line(char *buffer, size_t room, unsigned width,
                          const struct run_progress *progress);
 
+/* ---- load (run_load.c reads the options, load_apply.c puts them into a suite) ---- */
+
+enum cli_load_option {
+    CLI_LOAD_CLIENTS,
+    CLI_LOAD_DURATION,
+    CLI_LOAD_COUNT,
+    CLI_LOAD_WARMUP,
+    CLI_LOAD_RATE,
+    CLI_LOAD_ARRIVALS,
+    CLI_LOAD_MAX_RATE,
+    CLI_LOAD_SLO,
+    CLI_LOAD_CLIENT,
+    CLI_LOAD_THREADS,
+    CLI_LOAD_PIN,
+    CLI_LOAD_PIN_SERVER,
+    CLI_LOAD_OPTIONS
+};
+
+struct cli_load {
+    struct cli *cli;
+    const char *command; /* its name, for messages */
+    /* What was given, as it was written; NULL: not given ("" for one without a value). */
+    const char *given[CLI_LOAD_OPTIONS];
+    const uint32_t *clients; /* of every scenario for load, instead of its own list */
+    uint32_t client_count, threads;
+    const uint16_t *pin, *pin_server; /* CPUs, each once */
+    uint32_t pin_count, pin_server_count;
+    uint64_t duration_ns, count; /* one of them, or both 0 */
+    uint64_t warmup_ns;          /* with --warmup: a time, or 0 and `warmup` executions */
+    uint32_t warmup;
+    double rate_per_s; /* 0: closed loop */
+    enum suite_arrivals arrivals;
+    uint32_t slo_ppm; /* the quantile that --max-rate keeps within slo_ns; 0: no search */
+    uint64_t slo_ns;
+    const char *const *drivers; /* --client */
+    uint32_t driver_count;
+};
+
+/* A child of a command's argp; its input is a struct cli_load with `cli` and `command` set. */
+extern const struct argp cli_load_argp;
+/* Writes the options again as words of a command line. */
+void cli_load_spell(const struct cli_load *load, const char ***words, size_t *count,
+                    size_t *room);
+
+/*
+ * The suite with its scenarios for load (those that name their clients) as the options want
+ * them; others stay as they are. One whose checks fix how often it runs is left alone too:
+ * `left` (may be NULL) gets its name and the reason, a line each. Nothing but `suite` is
+ * changed, and its scenarios are copied. ERR_USAGE when there is nothing to apply them to, or
+ * when the load is more than 1e9 executions.
+ */
+MUST_CHECK bool cli_load_apply(struct arena *arena, const struct cli_load *load,
+                               struct suite *suite, struct text *left, struct err *err);
+/* How long the scenarios for load are asked to run, on one target. */
+uint64_t cli_load_time_ns(const struct cli_load *load, const struct suite *suite);
+
 /* ---- running a suite (run_request.c, run_plan.c, cmd_run.c) ---- */
 
 struct cli_run { /* what the command line asked for */
@@ -136,6 +193,7 @@ struct cli_run { /* what the command line asked for */
     size_t target_count, target_room, param_count, param_room, fact_count, fact_room;
     uint64_t seed, deadline_ns;
     bool quick, keep, no_floors, json, markdown;
+    struct cli_load load;
     const char **command; /* for the record: "run" and its arguments, secrets removed */
     size_t command_count;
 };
@@ -144,6 +202,7 @@ struct cli_plan { /* the same, found to be possible */
     struct suite suite;
     struct drv_target *targets;
     uint32_t target_count;
+    uint64_t deadline_ns; /* of the run */
 };
 
 #define CLI_RUN_SEED   1

@@ -305,6 +305,7 @@ static void spell_command(struct cli_run *run)
     if (run->deadline_ns > 0)
         spell_option(run, &room, "--deadline",
                      arena_printf(run->cli->arena, "%" PRIu64 "ns", run->deadline_ns));
+    cli_load_spell(&run->load, &run->command, &run->command_count, &room);
 }
 
 static void say_command(const struct cli_run *run)
@@ -353,7 +354,7 @@ static bool read_command(struct rerun *rerun, struct cli_run *run, int *exit_cod
         return false;
     if (run->project)
         run->project = pair_text(cli, &record->project, "folder");
-    run->name = "rerun";
+    run->name = run->load.command = "rerun";
     run->seed = record->seed;
     run->out = rerun->out ? rerun->out : default_out;
     run->json = rerun->json;

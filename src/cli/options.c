@@ -10,10 +10,10 @@ static const struct argp_option common_options[] = {
                2),
     {0},
 };
-static const struct argp common_argp = {.options = common_options};
+const struct argp cli_common_argp = {.options = common_options};
 const struct argp_child cli_common_options[] = {
-    {&common_argp, 0, NULL, -1},
-    {0       }
+    {&cli_common_argp, 0, NULL, -1},
+    {0           }
 };
 
 struct option_list {
@@ -153,7 +153,8 @@ bool cli_parse(struct cli *cli, const struct argp *argp, int argc, char **argv, 
 {
     struct scan scan = {.cli = cli, .command = argv[0]};
     add_options(&scan.list, argp->options);
-    add_options(&scan.list, common_options);
+    for (const struct argp_child *child = argp->children; child && child->argp; child++)
+        add_options(&scan.list, child->argp->options);
     if (!scan_words(&scan, argc, argv)) {
         *exit_code = scan.exit_code;
         return false;

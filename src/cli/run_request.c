@@ -33,23 +33,24 @@ static const struct argp_option options[] = {
     CLI_OPTION("quick", KEY_QUICK, NULL, "small sizes, a few seconds", 3),
     CLI_OPTION("seed", KEY_SEED, "N", "seed of all generated values (default 1)", 4),
     CLI_OPTION("deadline", KEY_DEADLINE, "TIME",
-               "end the run after this time: 90s, 10m (default 1h)", 5),
-    CLI_OPTION("out", KEY_OUT, "FILE", "where the record goes (default dbdyno.json)", 6),
-    CLI_OPTION("json", KEY_JSON, NULL, "print the record instead of the table", 7),
-    CLI_OPTION("markdown", KEY_MARKDOWN, NULL, "print the table as Markdown", 8),
+               "end the run after this time: 90s, 10m (default 1h, and what the load asks for)",
+               20),
+    CLI_OPTION("out", KEY_OUT, "FILE", "where the record goes (default dbdyno.json)", 21),
+    CLI_OPTION("json", KEY_JSON, NULL, "print the record instead of the table", 22),
+    CLI_OPTION("markdown", KEY_MARKDOWN, NULL, "print the table as Markdown", 23),
     CLI_OPTION("project", KEY_PROJECT, "DIR",
-               "record commit and dirty flag of the software under test", 9),
-    CLI_OPTION("fact", KEY_FACT, "NAME=VALUE", "record a fact of your own", 10),
+               "record commit and dirty flag of the software under test", 24),
+    CLI_OPTION("fact", KEY_FACT, "NAME=VALUE", "record a fact of your own", 25),
     CLI_OPTION("around", KEY_AROUND, "COMMAND",
                "run a shell command, a profiler say, beside the measured part; it finds "
                "DBDYNO_SERVER_PID, DBDYNO_CLIENT_PID, DBDYNO_TARGET and DBDYNO_SCENARIO in its "
                "environment",
-               11),
-    CLI_OPTION("around-at", KEY_AROUND_AT, "SCENARIO", "--around for this scenario only", 12),
+               26),
+    CLI_OPTION("around-at", KEY_AROUND_AT, "SCENARIO", "--around for this scenario only", 27),
     CLI_OPTION("no-floors", KEY_NO_FLOORS, NULL,
-               "do not measure what the machine can do at best", 13),
+               "do not measure what the machine can do at best", 28),
     CLI_OPTION("keep", KEY_KEEP, NULL,
-               "leave servers, schemas and files; the record says where", 14),
+               "leave servers, schemas and files; the record says where", 29),
     {0},
 };
 
@@ -176,11 +177,18 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case KEY_NO_FLOORS: run->no_floors = true; return 0;
     case KEY_JSON: run->json = true; return 0;
     case KEY_MARKDOWN: run->markdown = true; return 0;
+    case ARGP_KEY_INIT: state->child_inputs[0] = &run->load; return 0;
     case ARGP_KEY_ARG: return take_word(value, run);
     case ARGP_KEY_END: return check_request(run);
     default: return ARGP_ERR_UNKNOWN;
     }
 }
+
+static const struct argp_child children[] = {
+    {&cli_load_argp, 0, NULL, 0},
+    {&cli_common_argp,          0, NULL, -1},
+    {0             }
+};
 
 static const struct argp run_argp = {
     .options = options,
@@ -190,11 +198,16 @@ static const struct argp run_argp = {
         "Measure a suite on one target or on several side by side. Every answer is checked. The "
         "table goes to stdout, the record to a file."
         "\vTIMES are ns, us, ms, s, m or h; a bare number is seconds.\n"
+        "\nThe options from --clients to --slo are for the scenarios of a suite that name\n"
+        "their clients; the others run as the suite says.\n"
         "\nExamples:\n"
         "  dbdyno run shop --on sqlite --on postgres --on mariadb --out r.json\n"
         "  dbdyno run shop --on 'jit_off=postgres?set.jit=off' --on postgres\n"
-        "  dbdyno run my.lua --on @staging.url --param users=1000\n" CLI_EXIT_CODES,
-    .children = cli_common_options,
+        "  dbdyno run my.lua --on @staging.url --param users=1000\n"
+        "  dbdyno run point --on postgres --client libpq,wire --clients 8,64\n"
+        "  dbdyno run point --on postgres --clients 32 --rate 5000 --duration 30s\n"
+        "  dbdyno run point --on postgres --clients 32 --max-rate --slo p99=5ms\n" CLI_EXIT_CODES,
+    .children = children,
 };
 
 static void redact_command(struct cli_run *run, int argc, char **argv)
@@ -211,6 +224,7 @@ bool cli_run_parse(struct cli *cli, int argc, char **argv, struct cli_run *run, 
 {
     *run =
         (struct cli_run){.cli = cli, .name = argv[0], .seed = CLI_RUN_SEED, .out = CLI_RUN_OUT};
+    run->load = (struct cli_load){.cli = cli, .command = argv[0]};
     redact_command(run, argc, argv); /* before argp puts the words in another order */
     if (!cli_parse(cli, &run_argp, argc, argv, run, exit_code))
         return false;

@@ -328,10 +328,10 @@ static bool parse_text(struct arena *arena, struct slice text, struct drv_target
            err_wrap(err, "target %.*s", SHOWN_IN_ERRORS, target->shown);
 }
 
-bool drv_target_parse(struct arena *arena, const char *text, struct drv_target *target,
-                      struct err *err)
+bool drv_target_parse_client(struct arena *arena, const char *text, const char *client,
+                             struct drv_target *target, struct err *err)
 {
-    struct drv_target fresh = {0};
+    struct drv_target fresh = {.client = client};
     const char *label = NULL;
     struct slice given = take_label(arena, slice_of(text), &label), left = given;
     bool from_file = slice_starts(given, "@") && given.bytes <= TARGET_BYTES_MAX;
@@ -345,4 +345,10 @@ bool drv_target_parse(struct arena *arena, const char *text, struct drv_target *
     fresh.label = label ? label : fresh.kind;
     *target = fresh;
     return true;
+}
+
+bool drv_target_parse(struct arena *arena, const char *text, struct drv_target *target,
+                      struct err *err)
+{
+    return drv_target_parse_client(arena, text, NULL, target, err);
 }

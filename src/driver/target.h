@@ -55,6 +55,8 @@ struct drv_target {
     const char *kind;  /* sqlite postgres mariadb mysql null */
     const char *shown; /* what was asked for, secrets removed: for output and records */
     const struct drv_class *class;
+    /* Named by ?client= or the caller of drv_target_parse_client; NULL: the kind's own. */
+    const char *client;
     enum dialect dialect;
     enum drv_home home;
 
@@ -77,6 +79,11 @@ struct drv_target {
  */
 MUST_CHECK bool drv_target_parse(struct arena *arena, const char *text,
                                  struct drv_target *target, struct err *err);
+
+/* The same with a client for a target that does not name one itself. */
+MUST_CHECK bool drv_target_parse_client(struct arena *arena, const char *text,
+                                        const char *client, struct drv_target *target,
+                                        struct err *err);
 
 /* Removes passwords from a URL, URI or conninfo string (postgres URIs also carry them as
  * `password=` and `sslpassword=`), for messages. */

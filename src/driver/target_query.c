@@ -141,17 +141,17 @@ static bool choose_client(struct query *query, struct err *err)
 {
     struct drv_target *target = query->target;
     for (uint32_t i = 0; (query->allows & QUERY_CLIENT) && i < query->count; i++) {
-        const struct item *item = &query->items[i];
-        if (strcmp(item->name, "client") != 0 || strcmp(item->value, target->class->name) == 0)
-            continue;
-        const struct drv_class *class =
-            target->class == &drv_null
-                ? NULL
-                : drv_find_client(target->dialect, slice_of(item->value));
-        if (!class)
-            return fail_client(query, item->value, err);
-        target->class = class;
+        if (strcmp(query->items[i].name, "client") == 0)
+            target->client = query->items[i].value;
     }
+    if (!target->client || strcmp(target->client, target->class->name) == 0)
+        return true;
+    const struct drv_class *class =
+        target->class == &drv_null ? NULL
+                                   : drv_find_client(target->dialect, slice_of(target->client));
+    if (!class)
+        return fail_client(query, target->client, err);
+    target->class = class;
     return true;
 }
 

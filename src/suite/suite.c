@@ -367,3 +367,12 @@ bool suite_load_text(struct arena *arena, struct slice source,
     arena_destroy(&ld.scratch);
     return done;
 }
+
+const char *suite_scenario_fixed(const struct suite_scenario *scenario)
+{
+    if (scenario->rows_loaded)
+        return "it loads a known number of rows";
+    if (scenario->growth_table)
+        return "its check of the table's growth counts its executions";
+    return scenario->after_count ? "its checks afterwards may count its executions" : NULL;
+}

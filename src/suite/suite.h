@@ -76,7 +76,9 @@ struct suite_scenario {
 
     uint32_t warmup;      /* executions of each client before the start line, not counted */
     uint64_t warmup_ns;   /* a time instead (then warmup is 0); 0: by executions */
-    uint64_t samples;     /* executions of each client; 0 with a duration */
+    /* Executions of each client, in an open loop of all clients together; 0 with a duration.
+     */
+    uint64_t samples;
     uint64_t duration_ns; /* for so long */
     /* Open loop: so many executions begin each second, by all clients together, however long
      * the earlier ones take. 0: closed loop. */
@@ -160,6 +162,9 @@ MUST_CHECK bool suite_load_text(struct arena *arena, struct slice source,
 MUST_CHECK bool suite_compile(struct arena *arena, const struct suite *suite,
                               const struct suite_scenario *scenario, enum dialect dialect,
                               struct program *program, struct err *err);
+
+/* Why the scenario has to run as often, and by as many clients, as the suite says, or NULL. */
+const char *suite_scenario_fixed(const struct suite_scenario *scenario);
 
 /* Built-in suites: readable files under suites/, kept in the program. */
 struct suite_builtin {
