@@ -7,6 +7,7 @@
 enum pace {
     PACE_ON,        /* go on with the next operation */
     PACE_SUBMITTED, /* an operation is in flight */
+    PACE_PIPED,     /* a pipeline is */
     PACE_SLEEP,
     PACE_FINISHED,
 };
@@ -224,7 +225,7 @@ static NOINLINE enum pace local_op(struct client *client, const struct client_st
         if (at->pipe_count == 0)
             return PACE_ON; /* one after the other */
         client_pipe_fill(client, at->pipe_count);
-        return PACE_SUBMITTED;
+        return PACE_PIPED;
     case PROG_PIPE_END: return PACE_ON;
     case PROG_EXECUTE:
     case PROG_PING:
@@ -339,6 +340,25 @@ static NOINLINE enum client_state leave(struct client *client, enum pace pace)
     return CLIENT_FINISHED;
 }
 
+/* Steps through the answers of a pipeline: PACE_ON when all are there, PACE_PIPED when it must
+ * wait as *state says. */
+static HOT enum pace pipe_run(struct client *client, enum client_state *state)
+{
+    while (client->pipe_left > 0) {
+        enum drv_step step = client->class->step(client->conn, &client->outcome);
+        client->in_flight = step == DRV_WANT_READ || step == DRV_WANT_WRITE;
+        if (client->in_flight) {
+            *state = step == DRV_WANT_READ ? CLIENT_WANT_READ : CLIENT_WANT_WRITE;
+            return PACE_PIPED;
+        }
+        if (step == DRV_FAILED)
+            client->outcome.verdict = DRV_LOST;
+        if (!client_pipe_complete(client))
+            return PACE_FINISHED;
+    }
+    return PACE_ON;
+}
+
 /* A part begins, or a sleep is over. An execution that was waited for does not start after the
  * stop. */
 static NOINLINE enum pace resume(struct client *client)
@@ -352,17 +372,37 @@ static NOINLINE enum pace resume(struct client *client)
     return arrival_take(client);
 }
 
+/* Anything but an operation that is waited for alone: PACE_ON when the client may go on. */
+static NOINLINE enum pace elsewhere(struct client *client, enum pace pace,
+                                    enum client_state *state)
+{
+    if (pace == PACE_PIPED)
+        pace = pipe_run(client, state);
+    if (pace == PACE_SLEEP || pace == PACE_FINISHED)
+        *state = leave(client, pace);
+    return pace;
+}
+
+static enum pace enter(struct client *client)
+{
+    if (!client->in_flight)
+        return resume(client);
+    return client->pipe_left > 0 ? PACE_PIPED : PACE_SUBMITTED;
+}
+
 HOT enum client_state client_run(struct client *client)
 {
+    enum client_state state;
     if (client->finished)
         return CLIENT_FINISHED;
-    enum pace first = client->in_flight ? PACE_ON : resume(client);
-    if (first != PACE_ON)
-        return leave(client, first);
-    for (bool running = client->in_flight;; running = client->pipe_left > 0) {
-        enum pace pace = running ? PACE_SUBMITTED : advance(client);
-        if (pace != PACE_SUBMITTED)
-            return leave(client, pace);
+    for (enum pace pace = enter(client);; pace = PACE_ON) {
+        if (pace == PACE_ON)
+            pace = advance(client);
+        if (pace != PACE_SUBMITTED) {
+            if (elsewhere(client, pace, &state) != PACE_ON)
+                return state;
+            continue;
+        }
         enum drv_step step = client->class->step(client->conn, &client->outcome);
         if (step != DRV_DONE) {
             client->in_flight = step != DRV_FAILED;
@@ -370,7 +410,7 @@ HOT enum client_state client_run(struct client *client)
                 return step == DRV_WANT_READ ? CLIENT_WANT_READ : CLIENT_WANT_WRITE;
             client->outcome.verdict = DRV_LOST;
         }
-        if (client->pipe_left > 0 ? !client_pipe_complete(client) : !complete(client))
+        if (!complete(client))
             return leave(client, PACE_FINISHED);
     }
 }
