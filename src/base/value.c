@@ -173,3 +173,26 @@ struct value value_copy(struct arena *arena, const struct value *value)
         copy.as.text = arena_slice(arena, bytes_of(value));
     return copy;
 }
+
+struct value value_of_real(const char *text, uint32_t bytes)
+{
+    struct slice slice = {text, bytes};
+    double real;
+    if (num_real(slice, &real))
+        return value_real(real);
+    if (slice_is(slice, "NaN"))
+        return value_real((double)NAN);
+    if (slice_is(slice, "Infinity"))
+        return value_real((double)INFINITY);
+    if (slice_is(slice, "-Infinity"))
+        return value_real(-(double)INFINITY);
+    return value_text(text, bytes);
+}
+
+struct value value_of_number(const char *text, uint32_t bytes)
+{
+    int64_t whole;
+    if (num_i64((struct slice){text, bytes}, &whole))
+        return value_int(whole);
+    return value_of_real(text, bytes);
+}

@@ -40,6 +40,11 @@ static inline struct value value_text(const char *text, uint32_t bytes)
     return (struct value){.type = VALUE_TEXT, .bytes = bytes, .as.text = text};
 }
 
+/* A number that a server sent as text: int when whole and in range, else real, else the text.
+ */
+struct value value_of_number(const char *text, uint32_t bytes);
+struct value value_of_real(const char *text, uint32_t bytes); /* knows NaN and Infinity */
+
 /* Do two values mean the same answer? Engines differ in how they type one: 2, 2.0, "2" and a
  * NUMERIC "2.00" are equal; reals agree within 1e-9 relative; text compares by bytes. NULL
  * equals NULL only. */

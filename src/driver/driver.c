@@ -1,11 +1,9 @@
 #include "driver/driver.h"
 
-#include "base/num.h"
 #include "driver/driver_internal.h"
 
 #include <assert.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -156,29 +154,6 @@ const char *error_copy(char *buffer, size_t room, const char *message)
     }
     buffer[at] = '\0';
     return buffer;
-}
-
-struct value real_decode(const char *text, uint32_t bytes)
-{
-    struct slice slice = {text, bytes};
-    double real;
-    if (num_real(slice, &real))
-        return value_real(real);
-    if (slice_is(slice, "NaN"))
-        return value_real((double)NAN);
-    if (slice_is(slice, "Infinity"))
-        return value_real((double)INFINITY);
-    if (slice_is(slice, "-Infinity"))
-        return value_real(-(double)INFINITY);
-    return value_text(text, bytes);
-}
-
-struct value number_decode(const char *text, uint32_t bytes)
-{
-    int64_t whole;
-    if (num_i64((struct slice){text, bytes}, &whole))
-        return value_int(whole);
-    return real_decode(text, bytes);
 }
 
 bool sever_ready(int *sever_fd, int fd, struct err *err)

@@ -21,11 +21,6 @@ const char *sql_quote(struct arena *arena, char quote, const char *name);
  * the room. Returns the buffer. */
 const char *error_copy(char *buffer, size_t room, const char *message);
 
-/* A number that a server sent as text: int when whole and in range, else real, else the text.
- */
-struct value number_decode(const char *text, uint32_t bytes);
-struct value real_decode(const char *text, uint32_t bytes); /* knows NaN and Infinity */
-
 /* For `sever` and `fd`: a second descriptor of a connection's socket. The library's own is
  * closed by it as soon as the connection breaks, and the number may be another socket's by
  * then. 0: there is none yet. */

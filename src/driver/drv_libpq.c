@@ -50,7 +50,7 @@ static size_t print_real(char *at, double real)
 
 /* Numbers go as text. A blob, and a longer text of a type whose binary form is its own bytes,
  * is sent from where it lies. */
-static bool put_param(struct pq_conn *pq, enum pq_param kind, const struct value *value,
+static bool put_param(struct pq_conn *pq, enum pgp_param kind, const struct value *value,
                       uint32_t index, size_t reserved)
 {
     char *at = pq->buffer + pq->buffer_used;
@@ -64,7 +64,7 @@ static bool put_param(struct pq_conn *pq, enum pq_param kind, const struct value
         return true;
     case VALUE_REAL: pq->buffer_used += print_real(at, value->as.r) + 1; return true;
     case VALUE_TEXT:
-        if (kind != PQ_PARAM_CHARS || value->bytes < PQ_NUMBER_BYTES)
+        if (kind != PGP_PARAM_CHARS || value->bytes < PQ_NUMBER_BYTES)
             return put_text(pq, value, reserved);
         break;
     case VALUE_BLOB: break;
@@ -127,41 +127,12 @@ static void pq_submit(struct drv_conn *conn, const struct drv_op *op)
         (void)PQsetSingleRowMode(pq->db);
 }
 
-static uint32_t hex_value(char c)
-{
-    return (uint32_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-}
-
-/* \x0aff to bytes, in the place of the digits: the result is ours and is read once. */
-static struct value decode_bytea(char *text, uint32_t bytes)
-{
-    struct value blob = {.type = VALUE_BLOB, .bytes = 0, .as.text = text};
-    if (bytes < 2 || text[0] != '\\' || text[1] != 'x')
-        return value_text(text, bytes);
-    for (uint32_t i = 2; i + 1 < bytes; i += 2)
-        text[blob.bytes++] = (char)(hex_value(text[i]) << 4 | hex_value(text[i + 1]));
-    return blob;
-}
-
-struct value pq_decode(enum pq_column kind, char *text, uint32_t bytes)
-{
-    switch (kind) {
-    case PQ_AS_TEXT: break;
-    case PQ_AS_BOOL: return value_int(bytes == 1 && text[0] == 't');
-    case PQ_AS_INT:
-    case PQ_AS_NUMERIC: return number_decode(text, bytes);
-    case PQ_AS_REAL: return real_decode(text, bytes);
-    case PQ_AS_BYTEA: return decode_bytea(text, bytes);
-    }
-    return value_text(text, bytes);
-}
-
 static void learn_columns(struct pq_conn *pq, const PGresult *result)
 {
     int count = PQnfields(result);
     count = count < pq->row_room ? count : pq->row_room;
     for (int i = 0; i < count; i++)
-        pq->columns[i] = (uint8_t)pq_column_kind(PQftype(result, i));
+        pq->columns[i] = (uint8_t)pgp_kind_of(PQftype(result, i), false);
     pq->column_count = (uint16_t)count;
     pq->known = true;
 }
@@ -175,7 +146,7 @@ static struct value read_column(const struct pq_conn *pq, const PGresult *result
     uint32_t bytes = (uint32_t)PQgetlength(result, row, column);
     if (pq->depth == PROG_WALK)
         return value_text(text, bytes);
-    return pq_decode(pq->columns[column], text, bytes);
+    return pgp_decode(pq->columns[column], text, bytes);
 }
 
 static void give_rows(struct pq_conn *pq, const PGresult *result)

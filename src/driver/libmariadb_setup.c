@@ -274,8 +274,8 @@ struct value my_decode(enum my_kind kind, const char *text, uint32_t bytes)
     switch (kind) {
     case MY_INT:
     case MY_UNSIGNED:
-    case MY_NUMERIC: return number_decode(text, bytes);
-    case MY_REAL: return real_decode(text, bytes);
+    case MY_NUMERIC: return value_of_number(text, bytes);
+    case MY_REAL: return value_of_real(text, bytes);
     case MY_BIT: return decode_bits(text, bytes);
     case MY_BLOB: return (struct value){.type = VALUE_BLOB, .bytes = bytes, .as.text = text};
     case MY_TEXT: break;

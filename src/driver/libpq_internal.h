@@ -9,6 +9,7 @@
  */
 
 #include "driver/driver_internal.h"
+#include "wire/pg.h"
 
 #include <libpq-fe.h>
 
@@ -23,18 +24,12 @@ struct pq_options {
     int64_t param_bytes;
 };
 
-/* How a parameter goes out. Values whose binary form is their own bytes need not be copied. */
-enum pq_param { PQ_PARAM_TEXT, PQ_PARAM_CHARS, PQ_PARAM_BYTEA };
-
-/* How a column is decoded. */
-enum pq_column { PQ_AS_TEXT, PQ_AS_BOOL, PQ_AS_INT, PQ_AS_REAL, PQ_AS_NUMERIC, PQ_AS_BYTEA };
-
 struct pq_stmt {
     char name[PQ_NAME_BYTES];
     const char *sql;
     bool direct;
     uint32_t param_count;
-    const uint8_t *params; /* enum pq_param of each */
+    const uint8_t *params; /* enum pgp_param of each */
 };
 
 struct pq_conn {
@@ -51,7 +46,7 @@ struct pq_conn {
     char *buffer; /* the text of parameters */
     size_t buffer_room, buffer_used;
     struct value *row;
-    uint8_t *columns; /* enum pq_column of the running result */
+    uint8_t *columns; /* enum pgp_kind of the running result */
     uint16_t row_room;
 
     /* the operation in flight */
@@ -79,9 +74,6 @@ bool pq_query(struct drv_conn *conn, struct arena *arena, const char *sql, struc
 const char *pq_library(struct arena *arena); /* "libpq 15.18" */
 bool pq_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *facts,
                  struct err *err);
-
-enum pq_column pq_column_kind(Oid type);
-struct value pq_decode(enum pq_column kind, char *text, uint32_t bytes);
 
 /* "ERROR: text (detail)" in one line. */
 const char *pq_error_text(const PGresult *result, char *buffer, size_t room);

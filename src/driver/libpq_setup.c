@@ -13,54 +13,6 @@
 
 enum { CONNECT_LIMIT_S = 10, POLL_MS = 100, SET_BLOCK_BYTES = 4096, CANCEL_WAIT_S = 5 };
 
-/* Type numbers of pg_type.dat, which never change. */
-enum {
-    OID_BOOL = 16,
-    OID_BYTEA = 17,
-    OID_CHAR = 18,
-    OID_NAME = 19,
-    OID_INT8 = 20,
-    OID_INT2 = 21,
-    OID_INT4 = 23,
-    OID_TEXT = 25,
-    OID_OID = 26,
-    OID_JSON = 114,
-    OID_FLOAT4 = 700,
-    OID_FLOAT8 = 701,
-    OID_BPCHAR = 1042,
-    OID_VARCHAR = 1043,
-    OID_NUMERIC = 1700,
-};
-
-enum pq_column pq_column_kind(Oid type)
-{
-    switch (type) {
-    case OID_BOOL: return PQ_AS_BOOL;
-    case OID_INT2:
-    case OID_INT4:
-    case OID_INT8:
-    case OID_OID: return PQ_AS_INT;
-    case OID_FLOAT4:
-    case OID_FLOAT8: return PQ_AS_REAL;
-    case OID_NUMERIC: return PQ_AS_NUMERIC;
-    case OID_BYTEA: return PQ_AS_BYTEA;
-    default: return PQ_AS_TEXT;
-    }
-}
-
-static enum pq_param param_kind(Oid type)
-{
-    switch (type) {
-    case OID_TEXT:
-    case OID_VARCHAR:
-    case OID_BPCHAR:
-    case OID_NAME:
-    case OID_JSON: return PQ_PARAM_CHARS;
-    case OID_BYTEA: return PQ_PARAM_BYTEA;
-    default: return PQ_PARAM_TEXT;
-    }
-}
-
 const char *pq_error_text(const PGresult *result, char *buffer, size_t room)
 {
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY);
@@ -447,7 +399,7 @@ static bool prepare_one(struct pq_conn *pq, const struct prog_stmt *from, struct
     int count = PQnparams(result);
     uint8_t *params = arena_array(pq->set_arena, uint8_t, (size_t)count);
     for (int i = 0; i < count; i++)
-        params[i] = (uint8_t)param_kind(PQparamtype(result, i));
+        params[i] = (uint8_t)pgp_param_of(PQparamtype(result, i), false);
     *columns = PQnfields(result);
     PQclear(result);
     if ((uint32_t)count != from->param_count)
@@ -511,8 +463,8 @@ bool pq_query(struct drv_conn *conn, struct arena *arena, const char *sql, struc
     if (!execute(pq, sql, 0, NULL, &result, err))
         return false;
     if (PQntuples(result) > 0 && PQnfields(result) > 0 && !PQgetisnull(result, 0, 0)) {
-        first = pq_decode(pq_column_kind(PQftype(result, 0)), PQgetvalue(result, 0, 0),
-                          (uint32_t)PQgetlength(result, 0, 0));
+        first = pgp_decode(pgp_kind_of(PQftype(result, 0), false), PQgetvalue(result, 0, 0),
+                           (uint32_t)PQgetlength(result, 0, 0));
         first = value_copy(arena, &first);
     }
     if (value)

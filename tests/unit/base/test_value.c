@@ -117,6 +117,20 @@ static void copies_own_their_bytes(void **state)
     arena_destroy(&arena);
 }
 
+static void numbers_are_decoded(void **state)
+{
+    (void)state;
+    struct value value = value_of_number("-9223372036854775808", 20);
+    assert_true(value.type == VALUE_INT && value.as.i == INT64_MIN);
+    value = value_of_number("9223372036854775808", 19);
+    assert_true(value.type == VALUE_REAL && value.as.r == 0x1p63);
+    value = value_of_number("2.50", 4);
+    assert_true(value.type == VALUE_REAL && value.as.r == 2.5);
+    assert_true(isnan(value_of_number("NaN", 3).as.r));
+    assert_true(isinf(value_of_real("-Infinity", 9).as.r));
+    assert_int_equal(value_of_number("x", 1).type, VALUE_TEXT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +139,7 @@ int main(void)
         cmocka_unit_test(hashes_tell_values_apart),
         cmocka_unit_test(values_print_for_people),
         cmocka_unit_test(copies_own_their_bytes),
+        cmocka_unit_test(numbers_are_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "driver/libpq_internal.h"
 #include "testing.h"
 
-#include <math.h>
 #include <string.h>
 
 static void statements_that_change_rows_are_known(void **state)
@@ -38,38 +37,6 @@ static void messages_become_one_line(void **state)
     assert_string_equal(error_copy(buffer, sizeof(buffer), " a\n\t b\n"), "a  b");
     assert_string_equal(error_copy(buffer, sizeof(buffer), "0123456789"), "0123456");
     assert_string_equal(error_copy(buffer, sizeof(buffer), ""), "");
-}
-
-static void numbers_are_decoded(void **state)
-{
-    (void)state;
-    struct value value = number_decode("-9223372036854775808", 20);
-    assert_true(value.type == VALUE_INT && value.as.i == INT64_MIN);
-    value = number_decode("9223372036854775808", 19);
-    assert_true(value.type == VALUE_REAL && value.as.r == 0x1p63);
-    value = number_decode("2.50", 4);
-    assert_true(value.type == VALUE_REAL && value.as.r == 2.5);
-    assert_true(isnan(number_decode("NaN", 3).as.r));
-    assert_true(isinf(real_decode("-Infinity", 9).as.r));
-    assert_int_equal(number_decode("x", 1).type, VALUE_TEXT);
-}
-
-static void postgres_values_are_decoded(void **state)
-{
-    (void)state;
-    char bytea[] = "\\x00fF7a";
-    struct value value = pq_decode(PQ_AS_BYTEA, bytea, 8);
-    assert_int_equal(value.type, VALUE_BLOB);
-    assert_int_equal(value.bytes, 3);
-    assert_memory_equal(value.as.text, "\0\377z", 3);
-    char empty[] = "\\x";
-    value = pq_decode(PQ_AS_BYTEA, empty, 2);
-    assert_true(value.type == VALUE_BLOB && value.bytes == 0);
-    char flag[] = "t";
-    assert_int_equal(pq_decode(PQ_AS_BOOL, flag, 1).as.i, 1);
-    assert_int_equal(pq_column_kind(20), PQ_AS_INT);
-    assert_int_equal(pq_column_kind(1700), PQ_AS_NUMERIC);
-    assert_int_equal(pq_column_kind(1082), PQ_AS_TEXT);
 }
 
 static void mariadb_values_are_decoded(void **state)
@@ -121,8 +88,6 @@ int main(void)
         cmocka_unit_test(statements_that_change_rows_are_known),
         cmocka_unit_test(names_are_quoted),
         cmocka_unit_test(messages_become_one_line),
-        cmocka_unit_test(numbers_are_decoded),
-        cmocka_unit_test(postgres_values_are_decoded),
         cmocka_unit_test(mariadb_values_are_decoded),
         cmocka_unit_test(secrets_are_no_settings),
     };
