@@ -1,4 +1,5 @@
 /* One scenario on one target with so many clients: made ready, measured, checked afterwards. */
+#include "base/text.h"
 #include "os/now.h"
 #include "run/run_internal.h"
 
@@ -98,11 +99,42 @@ static void check_after(struct runner *runner, struct cell *cell)
         cell_fail(cell, "failed", NULL);
 }
 
+/* Thousands of connections take a while: it is shown, and can be stopped. */
+static bool show_work(struct runner *runner, const struct cell *cell, const char *what,
+                      uint32_t done, struct err *err)
+{
+    char step[80];
+    if (runner_stopping(runner))
+        return err_set(err, ERR_CANCELLED, "stopped");
+    text_print(step, sizeof step, "%s %u of %u", what, done + 1, cell->clients);
+    if (done > 0)
+        runner_show(runner, step, cell->session->target.label);
+    return true;
+}
+
+/* Exactly as many connections as the cell has clients; earlier ones stay. */
+static bool connect_all(struct runner *runner, struct cell *cell, struct err *err)
+{
+    struct session *session = cell->session;
+    cell->connect_ns = arena_array(runner->arena, uint64_t, cell->clients);
+    session_disconnect(session, cell->clients);
+    while (session->conn_count < cell->clients) {
+        if (!show_work(runner, cell, "connecting", session->conn_count, err))
+            return false;
+        if (!session_connect(session, &cell->connect_ns[cell->connect_count], err))
+            return err_wrap(err, "connection %u of %u", session->conn_count + 1, cell->clients);
+        cell->connect_count++;
+    }
+    return true;
+}
+
 static bool prepare_all(struct runner *runner, struct cell *cell, struct err *err)
 {
     const struct program *program = &cell->program;
     for (uint32_t i = 0; i < cell->clients; i++) {
         struct drv_conn *conn = cell->session->conns[i];
+        if (!show_work(runner, cell, "preparing", i, err))
+            return false;
         conn->in_flight = program_in_flight(program);
         overseer_enter(&runner->overseer, conn, os_now_ns() + cell->scenario->deadline_ns);
         bool prepared = conn->class->prepare(conn, program->stmts, program->stmt_count, err);
@@ -124,10 +156,7 @@ static bool get_ready(struct runner *runner, struct cell *cell)
                   arena_text(runner->arena, err.text));
         return false;
     }
-    cell->connect_ns = arena_array(runner->arena, uint64_t, cell->clients);
-    if (!session_connect(session, cell->clients, cell->connect_ns, &cell->connect_count,
-                         &err) ||
-        !prepare_all(runner, cell, &err)) {
+    if (!connect_all(runner, cell, &err) || !prepare_all(runner, cell, &err)) {
         bool stopping = runner_stopping(runner);
         cell_fail(cell, stopping ? "interrupted" : "failed",
                   stopping ? "stopped before anything of it was measured"

@@ -112,10 +112,8 @@ MUST_CHECK bool session_open(struct session *session, struct arena *arena,
                              uint32_t clients_max, struct err *err);
 void session_close(struct session *session, bool keep);
 
-/* Makes sure that exactly `count` client connections are open. connect_ns (room for count) gets
- * the times of those that had to be opened, *opened how many. */
-MUST_CHECK bool session_connect(struct session *session, uint32_t count, uint64_t *connect_ns,
-                                uint32_t *opened, struct err *err);
+/* Opens one more client connection; *connect_ns is how long it took. */
+MUST_CHECK bool session_connect(struct session *session, uint64_t *connect_ns, struct err *err);
 void session_disconnect(struct session *session, uint32_t keep_count);
 
 /* One statement on the control connection, cut off at due_ns or by a signal; a control

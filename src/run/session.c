@@ -244,18 +244,14 @@ bool session_open(struct session *session, struct arena *arena, const struct drv
 
 /* ---- connections */
 
-bool session_connect(struct session *session, uint32_t count, uint64_t *connect_ns,
-                     uint32_t *opened, struct err *err)
+bool session_connect(struct session *session, uint64_t *connect_ns, struct err *err)
 {
-    *opened = 0;
-    session_disconnect(session, count);
-    while (session->conn_count < count) {
-        uint64_t start_ns = os_now_ns();
-        if (!drv_open(&session->target, &session->conns[session->conn_count], err))
-            return false;
-        connect_ns[(*opened)++] = os_now_ns() - start_ns;
-        session->conn_count++;
-    }
+    uint64_t start_ns = os_now_ns();
+    assert(session->conn_count < session->conn_room);
+    if (!drv_open(&session->target, &session->conns[session->conn_count], err))
+        return false;
+    *connect_ns = os_now_ns() - start_ns;
+    session->conn_count++;
     return true;
 }
 
