@@ -205,6 +205,7 @@ unsigned guard_judge_cell(struct arena *arena, const struct guard_cell *cell,
                           struct guard_finding out[GUARD_FINDINGS_MAX])
 {
     struct guard_list list = {.arena = arena};
+    guard_judge_load(&list, cell);
     judge_saturation(&list, cell);
     judge_starvation(&list, cell);
     judge_sharing(&list, cell);

@@ -48,12 +48,14 @@ struct guard_cell {
     bool has_binds, is_write;
     bool query_cache;
     bool latency_claimed, open_loop;
-    /* open loop: what was due, what was done within the window, and how the lag moved */
+    /* open loop: what was due, what was done (run/run.h says how both are counted) */
     double offered_per_s, achieved_per_s;
-    uint64_t lag_p99_ns, lag_max_ns, unfinished;
+    uint64_t lag_p99_ns, unfinished; /* lag 0: not known */
     /* closed loop: what its stalls hid (guard_stalls) */
-    uint64_t service_max_ns, service_tail_ns; /* tail: p99.9, or p99 of fewer; 0: not known */
-    uint64_t stall_ns, omitted, corrected_p99_ns;
+    uint64_t service_max_ns, service_p99_ns; /* p99 as measured; 0: not known */
+    uint64_t stall_ns; /* of an average client: how long its stalls took beyond the median */
+    uint64_t omitted;  /* requests that no client sent meanwhile */
+    uint64_t corrected_p99_ns; /* with them */
     uint32_t cpus;
 };
 

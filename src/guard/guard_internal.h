@@ -20,6 +20,13 @@
 /* D35 */
 #define GUARD_CLOCK_RATIO UINT64_C(20)
 #define GUARD_CLOCK_NS    UINT64_C(1000)
+/* D03: of the measured time, hidden by stalls */
+#define GUARD_STALLS 0.01
+/* D04: of what was due, done; how late executions may begin; of the clients, at work on
+ * average, when lateness is theirs */
+#define GUARD_REACHED      0.98
+#define GUARD_LATE_NS      UINT64_C(1000000)
+#define GUARD_CLIENTS_BUSY 0.70
 /* D52: of the clients, at work on average. */
 #define GUARD_IN_FLIGHT 0.70
 /* D36 */
@@ -41,6 +48,9 @@ void guard_add(struct guard_list *list, enum guard_level level, const char *code
                const char *id, const char *text);
 /* The figure of the finding that was added last. */
 void guard_figure(struct guard_list *list, double figure);
+
+/* guard_load.c: stalls that a closed loop hid (D03), an open loop's rate and lag (D04). */
+void guard_judge_load(struct guard_list *list, const struct guard_cell *cell);
 
 /* Most severe first, in the order of adding otherwise; at most GUARD_FINDINGS_MAX. */
 unsigned guard_sort_out(const struct guard_list *list,

@@ -1,205 +1,6 @@
 /* A cell's results into the record. */
 #include "base/text.h"
-#include "hist/quantile.h"
-#include "os/proc.h"
-#include "run/run_internal.h"
-
-#include <unistd.h>
-
-static struct rec_metric *metric(struct arena *arena, struct rec_cell *cell, const char *name,
-                                 const char *unit, enum rec_better better)
-{
-    struct rec_metric *metric = rec_cell_add_metric(arena, cell);
-    metric->name = name;
-    metric->unit = unit;
-    metric->kind = REC_TIMED;
-    metric->better = better;
-    return metric;
-}
-
-static void metric_whole(struct arena *arena, struct rec_cell *cell, const char *name,
-                         const char *unit, uint64_t value)
-{
-    metric(arena, cell, name, unit, REC_LOWER)->value = (int64_t)value;
-}
-
-static void metric_real(struct arena *arena, struct rec_cell *cell, const char *name,
-                        const char *unit, enum rec_better better, double value)
-{
-    struct rec_metric *added = metric(arena, cell, name, unit, better);
-    added->real_value = true;
-    added->value_real = value;
-}
-
-/* ---- distributions */
-
-static struct rec_number quantile(const struct series *series, uint64_t n, uint32_t q_ppm)
-{
-    struct rec_number number = {0};
-    if (n == 0 || !quantile_known(n, q_ppm))
-        return number;
-    number.known = true;
-    number.value = series->hist ? hist_quantile(series->hist, q_ppm)
-                                : quantile_of(series->raw, series->count, q_ppm);
-    return number;
-}
-
-static void describe_raw(struct rec_metric *metric, const struct series *series)
-{
-    double sum = 0;
-    metric->min = UINT64_MAX;
-    for (uint64_t i = 0; i < series->count; i++) {
-        uint64_t value = series->raw[i];
-        sum += (double)value;
-        metric->min = value < metric->min ? value : metric->min;
-        metric->max = value > metric->max ? value : metric->max;
-    }
-    metric->mean = sum / (double)series->count;
-}
-
-/* A copy: quantiles sort their values, the record keeps them in the order of measuring. */
-static struct series sorted_copy(struct arena *arena, const struct series *series)
-{
-    struct series copy = *series;
-    if (series->count > 0) {
-        copy.raw = arena_array(arena, uint64_t, series->count);
-        memcpy(copy.raw, series->raw, series->count * sizeof *copy.raw);
-    }
-    return copy;
-}
-
-static void metric_series(struct arena *arena, struct rec_cell *cell, const char *name,
-                          const struct series *series)
-{
-    struct series copy = sorted_copy(arena, series);
-    uint64_t n = series->hist ? series->hist->count : series->count;
-    if (n == 0)
-        return;
-    struct rec_metric *added = metric(arena, cell, name, "ns", REC_LOWER);
-    added->distribution = true;
-    added->n = n;
-    if (series->hist) {
-        added->min = series->hist->min;
-        added->max = series->hist->max;
-        added->mean = hist_mean(series->hist);
-    } else {
-        describe_raw(added, series);
-    }
-    added->p50 = quantile(&copy, n, QUANTILE_P50);
-    added->p95 = quantile(&copy, n, QUANTILE_P95);
-    added->p99 = quantile(&copy, n, QUANTILE_P99);
-    added->p999 = quantile(&copy, n, QUANTILE_P999);
-}
-
-static void note_run_values(struct arena *arena, struct rec_cell *cell,
-                            const struct series *series)
-{
-    struct rec_run *run = rec_cell_add_run(arena, cell);
-    if (series->hist) {
-        struct hist *copy = hist_create(arena);
-        hist_merge(copy, series->hist);
-        run->histogram = copy;
-        return;
-    }
-    uint64_t *samples = arena_array(arena, uint64_t, series->count + 1);
-    if (series->count > 0)
-        memcpy(samples, series->raw, series->count * sizeof *samples);
-    run->samples = samples;
-    run->sample_count = series->count;
-}
-
-/* ---- metrics */
-
-static void note_rates(struct arena *arena, struct rec_cell *out, const struct cell *cell)
-{
-    double wall_s = (double)cell->wall_ns / 1e9;
-    double mean_rows =
-        cell->executions ? (double)cell->total.rows / (double)cell->executions : 0;
-    if (cell->wall_ns == 0 || cell->executions == 0)
-        return;
-    metric_real(arena, out, "throughput_per_s", "1/s", REC_HIGHER,
-                (double)cell->executions / wall_s);
-    if (cell->scenario->rows_loaded && cell->total.affected > 0) {
-        struct rec_metric *commit = metric(arena, out, "rows_per_commit", "1", REC_NEITHER);
-        commit->kind = REC_INFO;
-        commit->value = (int64_t)cell->scenario->rows_per_commit;
-        metric_real(arena, out, "rows_per_s", "1/s", REC_HIGHER,
-                    (double)cell->total.affected / wall_s);
-    }
-    if (mean_rows >= 1.5 && cell->clients == 1)
-        metric_real(arena, out, "ns_per_row", "ns", REC_LOWER,
-                    (double)cell->wall_ns / (double)cell->total.rows);
-    metric_whole(arena, out, "wall_ns", "ns", cell->wall_ns);
-}
-
-/* Of one execution: exact where all agreed, else their mean. A load's is of all of it. */
-static void note_count(struct arena *arena, struct rec_cell *out, const char *name,
-                       uint64_t total, uint64_t executions)
-{
-    struct rec_metric *added = metric(arena, out, name, "1", REC_NEITHER);
-    added->from = "driver";
-    if (total % executions == 0) {
-        added->kind = REC_EXACT;
-        added->value = (int64_t)(total / executions);
-        added->decided_by = "server";
-        return;
-    }
-    added->kind = REC_INFO;
-    added->real_value = true;
-    added->value_real = (double)total / (double)executions;
-}
-
-static void note_usage(struct arena *arena, struct rec_cell *out, const struct cell *cell)
-{
-    struct proc_facts self;
-    double wall_ns = (double)cell->wall_ns;
-    struct rec_metric *added;
-    added = metric(arena, out, "client_cpu_ns", "ns", REC_LOWER);
-    added->value = (int64_t)cell->client_cpu_ns;
-    added->from = "thread clocks";
-    if (cell->wall_ns >= CELL_SHARE_SPAN_NS)
-        metric_real(arena, out, "client_cores", "1", REC_LOWER,
-                    (double)cell->client_cpu_ns / wall_ns);
-    added = metric(arena, out, "server_cpu_ns", "ns", REC_LOWER);
-    added->from = "process clocks";
-    if (cell->server_cpu_known) {
-        uint64_t used = cell_server_cpu_ns(cell);
-        added->value = (int64_t)used;
-        uint64_t span_ns = cell->usage_ended_ns - cell->usage_begun_ns;
-        if (cell->wall_ns >= CELL_SHARE_SPAN_NS)
-            metric_real(arena, out, "server_cores", "1", REC_LOWER,
-                        (double)used / (double)span_ns);
-        metric_whole(arena, out, "server_resident_bytes", "bytes",
-                     cell->usage_after.resident_bytes);
-    } else {
-        added->unavailable = cell->session->target.home == DRV_HOME_EMBEDDED
-                                 ? "embedded: the database runs in the client's threads"
-                                 : "the server was not started by this run";
-    }
-    proc_read(getpid(), &self);
-    metric_whole(arena, out, "client_peak_resident_bytes", "bytes", self.peak_bytes);
-}
-
-static void note_connects(struct arena *arena, struct rec_cell *out, const struct cell *cell)
-{
-    struct series connects = {.raw = cell->connect_ns, .count = cell->connect_count};
-    if (cell->connect_count > 0)
-        metric_series(arena, out, "connect_ns", &connects);
-}
-
-static void note_metrics(struct arena *arena, struct rec_cell *out, const struct cell *cell)
-{
-    metric_series(arena, out, "service_ns", &cell->total.service);
-    note_rates(arena, out, cell);
-    if (cell->executions > 0) {
-        uint64_t each = cell->scenario->rows_loaded ? 1 : cell->executions;
-        note_count(arena, out, "rows", cell->total.rows, cell->executions);
-        if (cell->total.affected > 0)
-            note_count(arena, out, "affected", cell->total.affected, each);
-    }
-    note_connects(arena, out, cell);
-    note_usage(arena, out, cell);
-}
+#include "run/note_internal.h"
 
 /* ---- checks */
 
@@ -301,7 +102,7 @@ static void note_checks(struct arena *arena, struct rec_cell *out, const struct 
         note_growth(arena, out, cell);
     for (uint32_t i = 0; i < cell->after_done; i++)
         note_after(arena, out, cell, i);
-    if (cell->asked && !cell->reason && !cell->failure.failed)
+    if (cell->asked && !cell_is_open(cell) && !cell->reason && !cell->failure.failed)
         note_executions(arena, out, cell);
 }
 
@@ -357,34 +158,87 @@ static void note_failure(struct arena *arena, struct rec_cell *out, const struct
 
 /* ---- the cell */
 
-static const char *mode_text(struct arena *arena, const struct cell *cell)
+/* "2 s of warm-up + ", or nothing. */
+static const char *warmup_text(struct arena *arena, const struct suite_scenario *scenario)
 {
+    if (scenario->warmup_ns == 0)
+        return "";
+    return arena_printf(arena, "%g s of warm-up + ", (double)scenario->warmup_ns / 1e9);
+}
+
+static const char *open_text(struct runner *runner, const struct cell *cell)
+{
+    const struct suite_scenario *scenario = cell->scenario;
+    struct text text;
+    text_init(&text, runner->arena, 200);
+    text_addf(&text, "open loop, %s, %.10g/s, seed %llu, %u %s on %u threads, %s",
+              scenario->arrivals == SUITE_FIXED ? "fixed" : "poisson", scenario->rate_per_s,
+              (unsigned long long)runner->options->suite->seed, cell->clients,
+              cell->clients == 1 ? "client" : "clients", cell->threads,
+              warmup_text(runner->arena, scenario));
+    if (scenario->duration_ns)
+        text_addf(&text, "%g s", (double)scenario->duration_ns / 1e9);
+    else
+        text_addf(&text, "%llu executions", (unsigned long long)cell->asked);
+    text_addf(&text, ", all due work awaited for %g s more", (double)RUN_DRAIN_NS / 1e9);
+    return text.at;
+}
+
+static const char *mode_text(struct runner *runner, const struct cell *cell)
+{
+    struct arena *arena = runner->arena;
     const struct suite_scenario *scenario = cell->scenario;
     const char *clients = cell->clients == 1 ? "client" : "clients";
     if (scenario->rows_loaded)
         return arena_printf(arena, "load, %llu rows a statement, %llu rows a commit",
                             (unsigned long long)scenario->rows_per_statement,
                             (unsigned long long)scenario->rows_per_commit);
+    if (cell_is_open(cell))
+        return open_text(runner, cell);
     if (scenario->duration_ns)
-        return arena_printf(arena, "%g s, %u %s on %u threads, closed loop",
-                            (double)scenario->duration_ns / 1e9, cell->clients, clients,
-                            cell->threads);
-    if (scenario->samples == 1 && scenario->warmup == 0)
+        return arena_printf(arena, "%s%g s, %u %s on %u threads, closed loop",
+                            warmup_text(arena, scenario), (double)scenario->duration_ns / 1e9,
+                            cell->clients, clients, cell->threads);
+    if (scenario->samples == 1 && scenario->warmup == 0 && scenario->warmup_ns == 0)
         return "once";
-    return arena_printf(arena, "%u + %llu samples, %u %s on %u threads, closed loop",
-                        scenario->warmup, (unsigned long long)scenario->samples, cell->clients,
-                        clients, cell->threads);
+    const char *before = scenario->warmup_ns ? warmup_text(arena, scenario)
+                                             : arena_printf(arena, "%u + ", scenario->warmup);
+    return arena_printf(arena, "%s%llu samples, %u %s on %u threads, closed loop", before,
+                        (unsigned long long)scenario->samples, cell->clients, clients,
+                        cell->threads);
 }
 
-static const char *timing_text(const struct cell *cell)
+static const char *timing_text(struct arena *arena, const struct cell *cell)
 {
     static const char *const texts[] = {
-        [PROG_DRAIN] = "from the first submission until the last row has come",
-        [PROG_WALK] = "from the first submission until the last row is walked",
-        [PROG_DECODE] = "from the first submission until the last row is decoded",
+        [PROG_DRAIN] = "until the last row has come",
+        [PROG_WALK] = "until the last row is walked",
+        [PROG_DECODE] = "until the last row is decoded",
     };
     enum prog_depth depth = cell->program.op_count ? cell->program.ops[0].depth : PROG_DECODE;
-    return texts[depth];
+    if (cell_is_open(cell))
+        return arena_printf(
+            arena,
+            "response from when an execution was due %s, service from its first "
+            "submission, lag between the two",
+            texts[depth]);
+    return arena_printf(arena, "from the first submission %s", texts[depth]);
+}
+
+static void note_params(struct arena *arena, struct rec_cell *out, const struct cell *cell)
+{
+    const struct suite_scenario *scenario = cell->scenario;
+    double rate = scenario->rate_per_s;
+    const char *arrivals = scenario->arrivals == SUITE_FIXED ? "fixed" : "poisson";
+    if (scenario->clients_named)
+        rec_pairs_add(arena, &out->params, "clients", value_int(cell->clients));
+    if (!cell_is_open(cell))
+        return;
+    bool whole = rate < 1e15 && rate == (double)(int64_t)rate;
+    rec_pairs_add(arena, &out->params, "rate_per_s",
+                  whole ? value_int((int64_t)rate) : value_real(rate));
+    rec_pairs_add(arena, &out->params, "arrivals",
+                  value_text(arrivals, (uint32_t)strlen(arrivals)));
 }
 
 static struct rec_cell *cell_begin(struct runner *runner, const struct cell *cell,
@@ -397,11 +251,10 @@ static struct rec_cell *cell_begin(struct runner *runner, const struct cell *cel
     out->target = cell->session->target.label;
     out->client = cell->session->target.class->name;
     out->phase = phase;
-    if (cell->scenario->clients_named)
-        rec_pairs_add(arena, &out->params, "clients", value_int(cell->clients));
-    out->mode = mode_text(arena, cell);
-    out->timing =
-        phase ? "from the phase's submission until its answer is complete" : timing_text(cell);
+    note_params(arena, out, cell);
+    out->mode = mode_text(runner, cell);
+    out->timing = phase ? "from the phase's submission until its answer is complete"
+                        : timing_text(arena, cell);
     return out;
 }
 
@@ -416,8 +269,8 @@ static void note_phases(struct runner *runner, const struct cell *cell, const ch
         struct rec_cell *out = cell_begin(runner, cell, cell->program.phases[i]);
         out->verdict = verdict;
         out->reason = reason;
-        metric_series(runner->arena, out, "service_ns", series);
-        note_run_values(runner->arena, out, series);
+        note_series(runner->arena, out, "service_ns", series);
+        note_values(runner->arena, out, "service_ns", series);
     }
 }
 
@@ -434,7 +287,11 @@ void note_cell(struct runner *runner, const struct cell *cell)
         out->reason = failure_reason(arena, out, cell);
     if (has_figures && cell->total.operations > 0) {
         note_metrics(arena, out, cell);
-        note_run_values(arena, out, &cell->total.service);
+        note_values(arena, out, "service_ns", &cell->total.service);
+    }
+    if (has_figures && cell->total.operations > 0 && cell_is_open(cell)) {
+        note_values(arena, out, "response_ns", &cell->total.response);
+        note_values(arena, out, "lag_ns", &cell->total.lag);
     }
     note_guards(runner, cell, out);
     if (has_figures)

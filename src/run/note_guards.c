@@ -1,6 +1,6 @@
 /* Facts for the guards, and their findings into the record. */
 #include "hist/quantile.h"
-#include "run/run_internal.h"
+#include "run/note_internal.h"
 
 #include <string.h>
 
@@ -80,6 +80,31 @@ static struct guard_cell cell_facts(const struct runner *runner, const struct ce
     };
 }
 
+/* What only the one or the other kind of loop has. */
+static void load_facts(const struct cell *cell, const struct rec_cell *out,
+                       struct guard_cell *facts)
+{
+    struct stalls stalls;
+    const struct rec_metric *lag = rec_cell_metric(out, "lag_ns");
+    const struct rec_metric *service = rec_cell_metric(out, "service_ns");
+    facts->service_max_ns = service ? service->max : 0;
+    facts->open_loop = cell_is_open(cell);
+    if (facts->open_loop) {
+        facts->offered_per_s = cell_offered_per_s(cell);
+        facts->achieved_per_s = cell_achieved_per_s(cell);
+        facts->unfinished = cell->total.unfinished;
+        facts->lag_p99_ns = lag && lag->p99.known ? lag->p99.value : 0;
+        return;
+    }
+    if (cell->scenario->rows_loaded || cell->session->is_null)
+        return;
+    stalls_look(&cell->total.service, cell->clients, &stalls);
+    facts->service_p99_ns = stalls.p99_ns;
+    facts->stall_ns = stalls.stall_ns;
+    facts->omitted = stalls.omitted;
+    facts->corrected_p99_ns = stalls.corrected_p99_ns;
+}
+
 void note_guards(struct runner *runner, const struct cell *cell, struct rec_cell *out)
 {
     struct guard_finding findings[GUARD_FINDINGS_MAX];
@@ -95,6 +120,7 @@ void note_guards(struct runner *runner, const struct cell *cell, struct rec_cell
         out->reason = guard->text;
     }
     struct guard_cell facts = cell_facts(runner, cell, out);
+    load_facts(cell, out, &facts);
     unsigned count = guard_judge_cell(runner->arena, &facts, findings);
     for (unsigned i = 0; i < count; i++) {
         take(rec_cell_add_guard(runner->arena, out), &findings[i]);
@@ -191,13 +217,23 @@ static void limits_of_targets(const struct runner *runner, struct guard_limits *
     }
 }
 
+/* Asked again and again by clients that waited for each answer: no load, and not done once. */
+static bool is_closed_loop(const struct rec_cell *cell)
+{
+    const struct rec_metric *service = rec_cell_metric(cell, "service_ns");
+    return service && service->n > 1 && !rec_cell_metric(cell, "offered_per_s") &&
+           !rec_cell_metric(cell, "rows_per_s");
+}
+
 static void limits_of_cells(const struct record *record, struct guard_limits *limits)
 {
     for (size_t i = 0; i < record->cell_count; i++) {
-        const struct rec_metric *service = rec_cell_metric(&record->cells[i], "service_ns");
-        const struct rec_metric *wall = rec_cell_metric(&record->cells[i], "wall_ns");
-        const struct value *clients = rec_pairs_find(&record->cells[i].params, "clients");
+        const struct rec_cell *cell = &record->cells[i];
+        const struct rec_metric *service = rec_cell_metric(cell, "service_ns");
+        const struct rec_metric *wall = rec_cell_metric(cell, "wall_ns");
+        const struct value *clients = rec_pairs_find(&cell->params, "clients");
         limits->single_client &= !clients || clients->as.i <= 1;
+        limits->closed_loop |= is_closed_loop(cell);
         if (service && service->n > limits->most_samples)
             limits->most_samples = service->n;
         if (wall && (double)wall->value / 1e9 > limits->longest_s)
@@ -212,7 +248,6 @@ static void note_limits(struct runner *runner)
     const struct suite *suite = runner->options->suite;
     struct guard_limits limits = {.hot_cache = true,
                                   .quick = record->quick,
-                                  .closed_loop = true,
                                   .single_client = true,
                                   .one_run = true};
     limits_of_targets(runner, &limits);

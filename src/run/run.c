@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "os/now.h"
 #include "os/sig.h"
-#include "run/run_internal.h"
+#include "run/note_internal.h"
 #include "server/reaper.h"
 
 #include <gnu/libc-version.h>
@@ -150,6 +150,7 @@ static void run_row(struct runner *runner, const struct suite_scenario *scenario
     }
     for (uint32_t i = 0; i < count; i++)
         note_cell(runner, &cells[i]);
+    note_costs(runner, cells, count);
     if (scenario->equal == SUITE_EQUAL_ROWS)
         note_answers(runner, cells, count);
 }
