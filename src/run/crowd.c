@@ -114,7 +114,7 @@ static unsigned next_events(struct crowd *crowd, struct loop_event *events)
     if (first->wake_ns <= now_ns + early_ns) {
         unsigned count = loop_poll(crowd->loop, events, EVENTS_MAX);
         if (count == 0 && early_ns > 0)
-            crowd->spin_ns += os_now_ns() - now_ns;
+            crowd->spin_ns += worker_spun_ns(now_ns, os_now_ns());
         return count;
     }
     uint64_t due_ns = first->wake_ns - early_ns;

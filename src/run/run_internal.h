@@ -38,6 +38,13 @@
     (250 * NS_PER_US) /* before an execution's time: no sleep is that exact */
 #define WORKER_SLICE_NS (50 * NS_PER_MS) /* how soon a sleeping client sees the stop */
 
+/* Of two looks at the clock, what the first's thread has spent on looking. Between looks that
+ * lie far apart it was not running: that costs no processor time. */
+static inline uint64_t worker_spun_ns(uint64_t look_ns, uint64_t next_ns)
+{
+    return next_ns - look_ns < 10 * NS_PER_US ? next_ns - look_ns : 0;
+}
+
 /* A loop that cannot be made is the failure of the first client. */
 struct crowd *crowd_open(struct arena *arena, struct client *clients, uint32_t count);
 void crowd_close(struct crowd *crowd);
@@ -214,6 +221,16 @@ void runner_show(struct runner *runner, const char *step, const char *target);
 /* A signal or the run's deadline asks for the end. */
 bool runner_stopping(struct runner *runner);
 
+/* ---- limits.c: do so many clients fit? ERR_SYSTEM with what is needed and what there is. */
+MUST_CHECK bool limits_check_process(const struct runner *runner, uint32_t clients,
+                                     struct err *err);
+/* Connections and prepared statements of all sessions, which are open, with no client yet. A
+ * server that does not tell its limits is not judged. */
+MUST_CHECK bool limits_check_servers(struct runner *runner, uint32_t clients, struct err *err);
+/* Prepared statements that the clients of a scenario hold together, at most. */
+uint64_t limits_statements(struct arena *arena, const struct suite *suite,
+                           enum dialect dialect);
+
 /* ---- around.c: a command beside the measured part */
 struct around {
     pid_t pid;         /* 0: none runs */
@@ -232,6 +249,8 @@ void note_floors(struct runner *runner, const char *when);
 void note_floors_of(struct record *record, const char *folder, uint64_t budget_ns,
                     const char *when, struct probe_floor floors[PROBE_FLOORS_MAX]);
 void note_host(struct record *record, const char *folder);
+/* Where clients and managed servers were pinned to, if they were. */
+void note_pins(struct record *record, const struct run_options *options);
 void note_run(struct runner *runner, const struct host_counters *before,
               const struct host_counters *after);
 void note_verdict(struct runner *runner);

@@ -21,14 +21,15 @@ static bool spin_enter(struct client_plan *plan)
  * and wakes when the kernel gets to it. */
 static void spin(struct client *client)
 {
-    uint64_t begun_ns = os_now_ns(), now_ns = begun_ns;
+    uint64_t now_ns = os_now_ns(), next_ns;
     if (!spin_enter(client->plan)) {
         os_sleep_until_ns(client->wake_ns);
         return;
     }
-    while (now_ns < client->wake_ns)
-        now_ns = os_now_ns();
-    client->spin_ns += now_ns - begun_ns;
+    for (; now_ns < client->wake_ns; now_ns = next_ns) {
+        next_ns = os_now_ns();
+        client->spin_ns += worker_spun_ns(now_ns, next_ns);
+    }
     atomic_fetch_sub(&client->plan->spinning, 1);
 }
 
