@@ -3,7 +3,7 @@
 
 /*
  * A bounded reader over received bytes, for both protocols: PostgreSQL's numbers are
- * big-endian, MySQL's little-endian. A read past the end sets `short_` and answers 0 (or an
+ * big-endian, MySQL's little-endian. A read past the end sets `cut` and answers 0 (or an
  * empty slice), so that a parser may read a whole message and look once.
  */
 
@@ -15,7 +15,7 @@
 
 struct wire_bytes {
     const char *at, *end;
-    bool short_; /* something was read that is not there */
+    bool cut; /* something was read that is not there */
 };
 
 static inline struct wire_bytes wire_bytes_of(const char *at, size_t bytes)
@@ -33,7 +33,7 @@ static inline const char *wire_take(struct wire_bytes *in, size_t bytes)
 {
     const char *at = in->at;
     if (bytes > wire_left(in)) {
-        in->short_ = true;
+        in->cut = true;
         in->at = in->end;
         return NULL;
     }
@@ -81,7 +81,7 @@ static inline struct slice wire_text(struct wire_bytes *in)
     const char *at = in->at;
     const char *nul = wire_left(in) > 0 ? memchr(at, '\0', wire_left(in)) : NULL;
     if (!nul) {
-        in->short_ = true;
+        in->cut = true;
         in->at = in->end;
         return (struct slice){"", 0};
     }

@@ -47,7 +47,7 @@ void pgp_frame_print(const char *at, size_t most, char *buffer, size_t room)
 
 static const char *fault_of(const struct wire_bytes *in)
 {
-    if (in->short_)
+    if (in->cut)
         return "it ends too early";
     return wire_left(in) > 0 ? "bytes are left at its end" : NULL;
 }
@@ -115,7 +115,7 @@ const char *pgp_columns_begin(struct slice body, struct pgp_columns *columns)
     columns->count = columns->left = wire_be16(&columns->in);
     if (columns->count > INT16_MAX)
         return "its number of columns is negative";
-    return columns->in.short_ ? fault_of(&columns->in) : NULL;
+    return columns->in.cut ? fault_of(&columns->in) : NULL;
 }
 
 bool pgp_columns_next(struct pgp_columns *columns, struct pgp_column *column,
@@ -133,7 +133,7 @@ bool pgp_columns_next(struct pgp_columns *columns, struct pgp_column *column,
     column->size = (int16_t)wire_be16(in);
     column->modifier = (int32_t)wire_be32(in);
     column->format = wire_be16(in);
-    if (in->short_)
+    if (in->cut)
         *fault = "it ends too early";
     else if (column->format > 1)
         *fault = "a column's format is neither 0 nor 1";
@@ -207,7 +207,7 @@ static const char *row_fault(struct slice body)
     uint16_t count = wire_be16(&in);
     if (count > INT16_MAX)
         return "its number of columns is negative";
-    for (uint16_t i = 0; i < count && !in.short_; i++) {
+    for (uint16_t i = 0; i < count && !in.cut; i++) {
         uint32_t bytes = wire_be32(&in);
         if (bytes > INT32_MAX && bytes != UINT32_MAX)
             return "a value's length is negative";
@@ -222,7 +222,7 @@ static const char *version_fault(struct slice body)
     struct wire_bytes in = wire_bytes_of(body.at, body.bytes);
     (void)wire_be32(&in);
     uint32_t count = wire_be32(&in);
-    for (uint32_t i = 0; i < count && !in.short_; i++)
+    for (uint32_t i = 0; i < count && !in.cut; i++)
         (void)wire_text(&in);
     return fault_of(&in);
 }
