@@ -9,7 +9,7 @@
 static struct rec_metric *metric(struct arena *arena, struct rec_cell *out, const char *name,
                                  const char *unit, enum rec_better better)
 {
-    struct rec_metric *metric = rec_cell_add_metric(arena, cell);
+    struct rec_metric *metric = rec_cell_add_metric(arena, out);
     metric->name = name;
     metric->unit = unit;
     metric->kind = REC_TIMED;
@@ -20,13 +20,13 @@ static struct rec_metric *metric(struct arena *arena, struct rec_cell *out, cons
 static void metric_whole(struct arena *arena, struct rec_cell *out, const char *name,
                          const char *unit, uint64_t value)
 {
-    metric(arena, cell, name, unit, REC_LOWER)->value = (int64_t)value;
+    metric(arena, out, name, unit, REC_LOWER)->value = (int64_t)value;
 }
 
 static void metric_real(struct arena *arena, struct rec_cell *out, const char *name,
                         const char *unit, enum rec_better better, double value)
 {
-    struct rec_metric *added = metric(arena, cell, name, unit, better);
+    struct rec_metric *added = metric(arena, out, name, unit, better);
     added->real_value = true;
     added->value_real = value;
 }
