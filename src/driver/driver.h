@@ -117,6 +117,7 @@ struct drv_facts {
     const char *debug_why; /* which sign of it, or NULL */
     bool query_cache;      /* identical queries are answered from a cache */
     bool superuser;
+    bool pooled; /* a pooler stands between: the server's limits of connections are not ours */
     const struct drv_setting
         *settings; /* every non-default one, without secrets, sorted by name */
     uint32_t setting_count;
@@ -141,6 +142,7 @@ struct drv_class {
     const struct drv_class *control;
     const struct drv_option *options; /* what a target's query may set; ends with name NULL */
     size_t options_bytes, conn_bytes;
+    uint32_t files; /* open files of a connection, at most */
 
     MUST_CHECK bool (*open)(struct drv_conn *, struct err *); /* connected and logged in */
     void (*close)(struct drv_conn *);                         /* takes a conn in any state */

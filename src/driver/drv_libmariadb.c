@@ -368,6 +368,7 @@ const struct drv_class drv_libmariadb = {
     .options = my_options,
     .options_bytes = sizeof(struct my_options),
     .conn_bytes = sizeof(struct my_conn),
+    .files = 2, /* the socket, and a second descriptor to sever it */
     .open = my_open,
     .close = my_close,
     .place = my_place,

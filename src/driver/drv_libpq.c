@@ -339,6 +339,7 @@ const struct drv_class drv_libpq = {
     .options = pq_options,
     .options_bytes = sizeof(struct pq_options),
     .conn_bytes = sizeof(struct pq_conn),
+    .files = 2, /* the socket, and a second descriptor to sever it */
     .open = pq_open,
     .close = pq_close,
     .fd = pq_fd,

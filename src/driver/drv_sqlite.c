@@ -199,6 +199,7 @@ const struct drv_class drv_sqlite = {
     .abi = DRV_ABI,
     .options = lite_options,
     .conn_bytes = sizeof(struct lite_conn),
+    .files = 3, /* database, log, a temporary one */
     .open = lite_open,
     .close = lite_close,
     .place = lite_place,

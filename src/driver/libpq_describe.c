@@ -67,6 +67,15 @@ const char *pq_library(struct arena *arena)
     return arena_printf(arena, "libpq %d.%d", version / 10000, version % 10000);
 }
 
+/* A pooler answers the login with a process number of its own, and questions from a server's.
+ */
+static bool is_pooled(struct drv_conn *conn, struct arena *arena)
+{
+    const struct pq_conn *c = (const struct pq_conn *)conn;
+    const char *told = arena_printf(arena, "%d", PQbackendPID(c->db));
+    return strcmp(ask(conn, arena, "SELECT pg_backend_pid()::text"), told) != 0;
+}
+
 bool pq_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *facts,
                  struct err *err)
 {
@@ -93,6 +102,7 @@ bool pq_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *f
         .debug_build = debug,
         .debug_why = debug ? "debug_assertions=on" : NULL,
         .superuser = strcmp(ask_setting(conn, arena, "is_superuser"), "on") == 0,
+        .pooled = is_pooled(conn, arena),
     };
     read_settings(conn, arena, facts);
     return true;

@@ -11,6 +11,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct launch {
     bool own_group, change_user;
     uid_t uid;
     gid_t gid;
+    cpu_set_t cpus;      /* none: as we do */
     int in, out, errors; /* become 0, 1, 2; -1 keeps ours */
     int gate,
         report; /* the child's ends: the permission to go on, and the errno of a failure */
@@ -106,6 +108,9 @@ static NORETURN void run_child(const struct launch *launch)
         become_user(launch);
     if (launch->folder && chdir(launch->folder) != 0)
         give_up(launch, "entering folder");
+    if (CPU_COUNT(&launch->cpus) > 0 &&
+        sched_setaffinity(0, sizeof(launch->cpus), &launch->cpus) != 0)
+        give_up(launch, "pinning to CPUs");
     if (former_limit()->rlim_max > 0)
         (void)setrlimit(RLIMIT_NOFILE, former_limit());
     sig_default();
@@ -260,6 +265,9 @@ static bool prepare(struct arena *arena, const struct proc_spec *spec, struct la
     launch->env = merge_env(arena, spec->extra_env);
     launch->folder = spec->folder;
     launch->own_group = spec->own_group;
+    CPU_ZERO(&launch->cpus);
+    for (uint32_t i = 0; i < spec->cpu_count; i++)
+        CPU_SET(spec->cpus[i], &launch->cpus);
     return !spec->user || find_user(arena, spec->user, launch, err);
 }
 

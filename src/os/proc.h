@@ -17,8 +17,10 @@ struct proc_spec {
     const char *output_path; /* stdout and stderr are appended to this file; NULL keeps ours */
     const char *folder;      /* working folder, or NULL */
     const char *user;        /* root only: run as this user (groups cleared), or NULL */
-    bool own_group;          /* setpgid(0, 0): a Ctrl-C at the terminal does not reach it */
-    int fd_in;               /* becomes fd 0 when >= 0; use -1 for /dev/null */
+    const uint16_t *cpus;    /* it and all of its own run only there; count 0: as we do */
+    uint32_t cpu_count;
+    bool own_group; /* setpgid(0, 0): a Ctrl-C at the terminal does not reach it */
+    int fd_in;      /* becomes fd 0 when >= 0; use -1 for /dev/null */
 };
 
 /* Starts a process. The child waits on a pipe until `announce` (may be NULL; it is told the

@@ -1,4 +1,5 @@
 /* Where and with what a run was made. */
+#include "base/text.h"
 #include "os/now.h"
 #include "os/proc.h"
 #include "run/run_internal.h"
@@ -184,4 +185,22 @@ void note_targets(struct runner *runner)
                      facts->settings[k].value);
         out->verdict = "ok";
     }
+}
+
+static void note_pin(struct record *record, const char *name, const uint16_t *cpus,
+                     uint32_t count)
+{
+    struct text text;
+    text_init(&text, record->arena, 8192);
+    for (uint32_t i = 0; i < count; i++)
+        text_addf(&text, "%s%u", i ? "," : "", cpus[i]);
+    if (count > 0)
+        rec_pairs_add(record->arena, &record->host, name,
+                      value_text(text.at, (uint32_t)text.bytes));
+}
+
+void note_pins(struct record *record, const struct run_options *options)
+{
+    note_pin(record, "pin", options->pin, options->pin_count);
+    note_pin(record, "pin-server", options->pin_server, options->pin_server_count);
 }

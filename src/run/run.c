@@ -95,6 +95,8 @@ static bool open_sessions(struct runner *runner, struct err *err)
 {
     const struct run_options *options = runner->options;
     uint32_t most = clients_max(options->suite);
+    if (!limits_check_process(runner, most, err))
+        return false;
     runner->sessions = arena_array(runner->arena, struct session, options->target_count);
     for (uint32_t i = 0; i < options->target_count; i++) {
         const struct drv_target *target = &options->targets[i];
@@ -109,7 +111,7 @@ static bool open_sessions(struct runner *runner, struct err *err)
         }
         runner->session_count++;
     }
-    return true;
+    return limits_check_servers(runner, most, err);
 }
 
 static void close_sessions(struct runner *runner)
@@ -160,8 +162,9 @@ static void run_scenarios(struct runner *runner)
     const struct suite *suite = runner->options->suite;
     for (uint32_t i = 0; i < suite->scenario_count; i++) {
         const struct suite_scenario *scenario = &suite->scenarios[i];
+        bool search = search_wanted(runner, scenario);
         for (uint32_t k = 0; k < scenario->client_count; k++)
-            run_row(runner, scenario, scenario->clients[k]);
+            (search ? search_row : run_row)(runner, scenario, scenario->clients[k]);
     }
 }
 
@@ -326,6 +329,7 @@ static bool run_sessions(struct runner *runner, const struct host_counters *befo
     if (opened) {
         note_targets(runner);
         note_host(runner->record, session_data_folder(&runner->sessions[0]));
+        note_pins(runner->record, runner->options);
         measure(runner, before);
     }
     close_sessions(runner);

@@ -231,6 +231,10 @@ MUST_CHECK bool limits_check_servers(struct runner *runner, uint32_t clients, st
 uint64_t limits_statements(struct arena *arena, const struct suite *suite,
                            enum dialect dialect);
 
+/* ---- search.c: instead of a row of cells, for scenarios for load when the options say so */
+bool search_wanted(const struct runner *runner, const struct suite_scenario *scenario);
+void search_row(struct runner *runner, const struct suite_scenario *scenario, uint32_t clients);
+
 /* ---- around.c: a command beside the measured part */
 struct around {
     pid_t pid;         /* 0: none runs */

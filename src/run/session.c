@@ -186,6 +186,9 @@ static bool open_managed(struct session *session, const struct run_options *opti
         .settings = settings,
         .setting_count = target->setting_count,
         .connections = clients_max + CONNECTIONS_SPARE,
+        .statements = limits_statements(session->arena, options->suite, target->dialect),
+        .cpus = options->pin_server,
+        .cpu_count = options->pin_server_count,
         .keep = options->keep,
     };
     if (!server_start(session->arena, &spec, &session->server, err))

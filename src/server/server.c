@@ -290,6 +290,8 @@ static bool start_once(struct server *server, struct err *err)
         server_merge_settings(server->arena, defaults, default_count, server->wanted, &count);
     server->setting_count = count;
     struct proc_spec spec = spec_of(server, server->class->argv(server));
+    spec.cpus = server->cpus;
+    spec.cpu_count = server->cpu_count;
     server->ended = false;
     server->pid = 0;
     return proc_start(&spec, reaper_add_process, &server->pid, err) &&
@@ -361,6 +363,14 @@ static void make_password(char password[33])
         text_print(password + 2 * i, 3, "%02x", bytes[i]);
 }
 
+static const uint16_t *copy_cpus(struct arena *arena, const struct server_spec *spec)
+{
+    uint16_t *cpus = arena_array(arena, uint16_t, spec->cpu_count);
+    for (uint32_t i = 0; i < spec->cpu_count; i++)
+        cpus[i] = spec->cpus[i];
+    return cpus;
+}
+
 static struct server *make_server(struct arena *arena, const struct server_spec *spec)
 {
     struct server *server = arena_new(arena, struct server);
@@ -377,6 +387,9 @@ static struct server *make_server(struct arena *arena, const struct server_spec 
     server->wanted = wanted;
     server->wanted_count = spec->setting_count;
     server->connections = spec->connections;
+    server->statements = spec->statements;
+    server->cpus = copy_cpus(arena, spec);
+    server->cpu_count = spec->cpu_count;
     server->keep = spec->keep;
     make_password(server->password);
     return server;

@@ -29,7 +29,10 @@ struct server_spec {
     const struct server_setting *settings; /* over our defaults */
     uint32_t setting_count;
     uint32_t connections; /* how many clients must fit */
-    bool keep;            /* leave folder and server running at the end: server_kept() */
+    uint64_t statements;  /* how many prepared ones they hold together */
+    const uint16_t *cpus; /* it runs only there; count 0: anywhere */
+    uint32_t cpu_count;
+    bool keep; /* leave folder and server running at the end: server_kept() */
 };
 
 struct server;

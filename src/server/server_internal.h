@@ -25,6 +25,9 @@ struct server {
     char password[33];
     const struct server_setting *wanted; /* of the spec, copied */
     uint32_t wanted_count, connections;
+    uint64_t statements;
+    const uint16_t *cpus; /* copied */
+    uint32_t cpu_count;
     const struct server_setting *settings; /* in effect */
     uint32_t setting_count;
     pid_t pid; /* 0: not started */

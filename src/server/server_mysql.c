@@ -4,11 +4,19 @@
 #include "os/proc.h"
 #include "server/server_internal.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
-enum { DEFAULT_CONNECTIONS = 151, GREETING_MS = 500, VERSION_BYTES = 1024 };
+enum {
+    DEFAULT_CONNECTIONS = 151,
+    DEFAULT_STATEMENTS = 16382,
+    STATEMENTS_SPARE = 1000,
+    STATEMENTS_MAX = 1048576, /* that any version takes */
+    GREETING_MS = 500,
+    VERSION_BYTES = 1024
+};
 
 /* --- finding --- */
 
@@ -181,10 +189,17 @@ static const struct server_setting *defaults(const struct server *server, uint32
         {"innodb_flush_log_at_trx_commit",           "1"                   },
     };
     uint32_t known = ARRAY_COUNT(always);
-    struct server_setting *all = arena_array(arena, struct server_setting, known + 2);
+    struct server_setting *all = arena_array(arena, struct server_setting, known + 3);
     memcpy(all, always, sizeof(always));
     if (server_needs_connections(server, DEFAULT_CONNECTIONS, &all[known]))
         known++;
+    uint64_t statements = server->statements + STATEMENTS_SPARE;
+    if (statements > DEFAULT_STATEMENTS)
+        all[known++] =
+            (struct server_setting){"max_prepared_stmt_count",
+                                    arena_printf(arena, "%" PRIu64,
+                                                 statements < STATEMENTS_MAX ? statements
+                                                                             : STATEMENTS_MAX)};
     if (server->class == &server_class_mysql)
         all[known++] = (struct server_setting){"mysqlx", "OFF"};
     *count = known;
