@@ -157,7 +157,7 @@ def as_user(name):
 class Postgres:
     """A stranger's PostgreSQL with a password."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *settings):
         versions = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))
         self.bin = versions[-1]
         self.home = folder.path / "pg"
@@ -177,7 +177,8 @@ class Postgres:
                        check=True, **common)
         self.process = subprocess.Popen(
             [self.bin / "postgres", "-D", self.home / "data", "-p", str(self.port), "-c",
-             "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self.home}"], **common)
+             "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self.home}",
+             *(word for setting in settings for word in ("-c", setting))], **common)
         wait_for(self.port, self.process)
         wait_ready(self)
 
