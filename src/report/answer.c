@@ -247,9 +247,50 @@ static void add_rates(struct text *out, const struct rows *rows)
     }
 }
 
-static void add_headline(struct text *out, const struct rows *rows)
+/* "the highest rate at which ...", of the first search. */
+static void add_search(struct text *out, const struct record *record)
+{
+    const struct rec_search *search = &record->searches[0];
+    text_addf(out, "; %s on %s: ", or_dash(search->name), or_dash(search->target));
+    search_words(out, search);
+}
+
+/* What was asked for and what was done, of the first scenario in open loop. */
+static bool add_open(struct text *out, const struct rows *rows)
+{
+    bool any = false;
+    for (size_t i = 0; i < rows->count && !any; i++) {
+        const struct row *row = &rows->items[i];
+        for (size_t t = 0; row->kind == ROW_OPEN && !row->phase && t < rows->target_count;
+             t++) {
+            double offered, achieved;
+            char asked[40], done[40];
+            const struct rec_cell *cell = row->cells[t];
+            if (cell_is_interrupted(cell) ||
+                !cell_stat(cell, "offered_per_s", "value", &offered) ||
+                !cell_stat(cell, "achieved_per_s", "value", &achieved))
+                continue;
+            format_rate(done, sizeof(done), achieved);
+            format_rate(asked, sizeof(asked), offered);
+            text_add(out, any ? ", " : "; ");
+            if (!any)
+                add_name(out, row);
+            text_addf(out, "%s\x1f%s\x1fof\x1f%s/s", rows->labels[t], done, asked);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static void add_headline(struct text *out, const struct record *record, const struct rows *rows)
 {
     unsigned worth;
+    if (record->search_count > 0) {
+        add_search(out, record);
+        return;
+    }
+    if (add_open(out, rows))
+        return;
     const struct row *row = best_read(rows, &worth);
     if (!row) {
         add_rates(out, rows);
@@ -270,7 +311,8 @@ static void add_absent(struct text *out, const struct record *record)
     }
 }
 
-static void add_valid(struct text *out, const struct rows *rows, const struct tally *tally)
+static void add_valid(struct text *out, const struct record *record, const struct rows *rows,
+                      const struct tally *tally)
 {
     text_addf(out, "%zu scenario%s on ", tally->scenarios, tally->scenarios == 1 ? "" : "s");
     list_names(out, rows->labels, rows->target_count);
@@ -280,7 +322,7 @@ static void add_valid(struct text *out, const struct rows *rows, const struct ta
     if (tally->reserved > 0)
         text_addf(out, ", %zu scenario%s with a warning", tally->reserved,
                   tally->reserved == 1 ? "" : "s");
-    add_headline(out, rows);
+    add_headline(out, record, rows);
 }
 
 void part_answer(struct text *out, const struct record *record)
@@ -304,13 +346,13 @@ void part_answer(struct text *out, const struct record *record)
         } else {
             text_add(out, tally.checks > 0 && tally.cells > 0 ? ": all answers until then right"
                                                               : "");
-            add_headline(out, &rows);
+            add_headline(out, record, &rows);
         }
     } else if (text_same(record->verdict, "invalid")) {
         text_addf(out, " NOT VALID: %s", or_dash(record->reason));
     } else {
         text_add(out, ": ");
-        add_valid(out, &rows, &tally);
+        add_valid(out, record, &rows, &tally);
     }
     add_absent(out, record);
 }

@@ -35,6 +35,14 @@ bool cell_stat(const struct rec_cell *cell, const char *metric, const char *stat
     return found && rec_metric_stat(found, stat, out);
 }
 
+bool metric_is_bound(const struct rec_metric *metric, const char *stat, double figure)
+{
+    if (!metric->bounded_from.known || !metric->distribution || text_is(stat, "n") ||
+        text_is(stat, "min"))
+        return false;
+    return text_is(stat, "mean") || figure >= (double)metric->bounded_from.value;
+}
+
 bool cell_time(const struct rec_cell *cell, double *ns)
 {
     double n;

@@ -175,6 +175,8 @@ static enum marker_kind block_kind(struct slice name)
         {"answer",    MARKER_ANSWER   },
         {"table",     MARKER_TABLE    },
         {"relations", MARKER_RELATIONS},
+        {"costs",     MARKER_COSTS    },
+        {"searches",  MARKER_SEARCHES },
         {"floors",    MARKER_FLOORS   },
         {"host",      MARKER_HOST     },
         {"targets",   MARKER_TARGETS  },
@@ -278,6 +280,8 @@ static bool fill_figure(struct arena *arena, const struct record *record,
                        metric->unavailable ? metric->unavailable : "");
     bool count = strcmp(stat, "n") == 0;
     figure_with_unit(shown, sizeof(shown), count ? "1" : metric->unit, figure);
+    if (metric_is_bound(metric, stat, figure))
+        text_add(out, ">= ");
     add_line(arena, record, shown, out);
     return true;
 }
@@ -288,6 +292,8 @@ static void write_part(struct pen *pen, enum marker_kind kind)
     switch (kind) {
     case MARKER_TABLE: part_tables(pen); return;
     case MARKER_RELATIONS: part_relations(pen); return;
+    case MARKER_COSTS: part_costs(pen); return;
+    case MARKER_SEARCHES: part_searches(pen); return;
     case MARKER_TARGETS: part_targets(pen); return;
     case MARKER_HOST: part_host(pen); return;
     case MARKER_FLOORS: part_floors(pen, record->floors, record->floor_count); return;

@@ -114,6 +114,8 @@ static bool block_has_form(enum marker_kind kind, struct slice inside, const cha
     case MARKER_TARGETS: *expected = "a list"; return has_line(inside, "- ");
     case MARKER_TABLE:
     case MARKER_RELATIONS:
+    case MARKER_COSTS:
+    case MARKER_SEARCHES:
     case MARKER_FLOORS:
     case MARKER_HOST: *expected = "a table"; return has_line(inside, "|");
     case MARKER_ANSWER:
@@ -136,6 +138,8 @@ static bool check_marker(struct slice document, const struct marker *marker, str
         return err_set(err, ERR_CONFIG, "line %zu: the marker \"%.*s\" is empty", marker->line,
                        (int)(marker->name.bytes < 80 ? marker->name.bytes : 80),
                        marker->name.at);
+    if (kind == MARKER_FIGURE && slice_starts(text, ">= "))
+        text = slice_skip(text, 3); /* a lower bound */
     bool ok = kind == MARKER_FIGURE ? figure_has_form(&name, text, &expected)
                                     : block_has_form(kind, text, &expected);
     if (!ok)

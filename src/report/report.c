@@ -35,8 +35,10 @@ static void write_report(struct pen *pen)
     add_answer(pen);
     part_failures(pen);
     part_targets(pen);
+    part_searches(pen);
     part_tables(pen);
     part_relations(pen);
+    part_costs(pen);
     part_usage(pen);
     if (pen->record->floor_count > 0) {
         pen_heading(pen, "Floors of this machine");

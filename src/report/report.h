@@ -25,7 +25,9 @@ void report_floors(const struct rec_floor *floors, size_t count, struct text *ou
                    unsigned width);
 
 /* Documents with figures between markers:
- *   <!-- dbdyno:table -->…<!-- /dbdyno -->               (also answer, relations, floors, host)
+ *   <!-- dbdyno:table -->…<!-- /dbdyno -->               (also answer, relations, costs,
+ *                                                         searches, floors, host, targets,
+ * terminal)
  *   <!-- dbdyno:SCENARIO/TARGET/METRIC/STAT -->12 ms<!-- /dbdyno -->
  * (TARGET may be followed by ",clients=8", SCENARIO by "#phase".) Fills every marker's inside
  * from the record. Errors (ERR_CONFIG) name the line: unclosed, nested, unknown name, no such

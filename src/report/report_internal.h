@@ -64,7 +64,7 @@ bool pen_targets(struct pen *pen, const struct rows *rows, targets_fn build);
 
 /* ---- rows: cells of one scenario, targets side by side ---- */
 
-enum row_kind { ROW_TIME, ROW_LOAD, ROW_CLIENTS };
+enum row_kind { ROW_TIME, ROW_LOAD, ROW_CLIENTS, ROW_OPEN };
 
 struct row {
     const char *name; /* with the parameters that no column shows */
@@ -81,6 +81,10 @@ struct rows {
     struct row *items;
     size_t count, room;
 };
+
+/* A scenario and those parameters that no column shows: all but clients, rows a commit, rate
+ * and arrivals. */
+const char *row_name(struct arena *arena, const char *scenario, const struct rec_pairs *params);
 
 void rows_build(struct arena *arena, const struct record *record, struct rows *rows);
 
@@ -110,6 +114,8 @@ bool cell_is_interrupted(const struct rec_cell *cell);
 /* Service time: the median, of fewer than 3 executions the mean. */
 bool cell_time(const struct rec_cell *cell, double *ns);
 bool cell_stat(const struct rec_cell *cell, const char *metric, const char *stat, double *out);
+/* Is that figure of the metric a lower bound, as some work was unfinished? */
+bool metric_is_bound(const struct rec_metric *metric, const char *stat, double figure);
 
 /* Rows that one execution affects on average; the metric counts those of all executions. */
 bool cell_affected(const struct rec_cell *cell, double *rows);
@@ -133,6 +139,10 @@ void part_answer(struct text *out, const struct record *record);
 void part_targets(struct pen *pen);
 void part_failures(struct pen *pen);
 void part_tables(struct pen *pen);
+void part_searches(struct pen *pen);
+void part_costs(struct pen *pen);
+/* "highest rate that keeps p99 <= 5 ms: 12,300/s (closed loop: 15,100/s)" */
+void search_words(struct text *out, const struct rec_search *search);
 void part_commits(struct pen *pen, const struct rows *rows);
 void part_relations(struct pen *pen);
 void part_usage(struct pen *pen);

@@ -35,16 +35,25 @@ static int64_t whole_param(const struct rec_cell *cell, const char *name)
     return metric && !metric->distribution && !metric->real_value ? metric->value : 0;
 }
 
-/* The scenario and those parameters that have no column of their own. */
-static const char *row_name(struct arena *arena, const struct rec_cell *cell)
+static bool has_column(const char *name)
+{
+    static const char *const names[] = {"clients", "rows_per_commit", "rate_per_s", "arrivals"};
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *row_name(struct arena *arena, const char *scenario, const struct rec_pairs *params)
 {
     struct text name;
     text_init(&name, arena, 400);
-    text_add(&name, or_dash(cell->name));
-    for (size_t i = 0; i < cell->params.count; i++) {
-        const struct rec_pair *pair = &cell->params.items[i];
+    text_add(&name, or_dash(scenario));
+    for (size_t i = 0; i < params->count; i++) {
+        const struct rec_pair *pair = &params->items[i];
         char shown[128];
-        if (strcmp(pair->name, "clients") == 0 || strcmp(pair->name, "rows_per_commit") == 0)
+        if (has_column(pair->name))
             continue;
         value_print(shown, sizeof(shown), &pair->value);
         text_addf(&name, " %s=%s", pair->name, shown);
@@ -54,6 +63,8 @@ static const char *row_name(struct arena *arena, const struct rec_cell *cell)
 
 static enum row_kind kind_of(const struct rec_cell *cell)
 {
+    if (rec_pairs_find(&cell->params, "rate_per_s"))
+        return ROW_OPEN;
     if (rec_pairs_find(&cell->params, "clients"))
         return ROW_CLIENTS;
     if (rec_cell_metric(cell, "rows_per_s") || rec_pairs_find(&cell->params, "rows_per_commit"))
@@ -65,7 +76,7 @@ static enum row_kind kind_of(const struct rec_cell *cell)
 
 static struct row make_row(struct arena *arena, const struct rec_cell *cell)
 {
-    return (struct row){.name = row_name(arena, cell),
+    return (struct row){.name = row_name(arena, cell->name, &cell->params),
                         .scenario = or_dash(cell->name),
                         .phase = cell->phase,
                         .kind = kind_of(cell),

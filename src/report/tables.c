@@ -70,7 +70,7 @@ static bool figure_of(const struct view *view, const struct column *column,
     return cell_stat(cell, metric_of(view, column), column->stat, out);
 }
 
-static const char *mark_of(const struct view *view, const struct rec_cell *cell)
+const char *view_mark(const struct view *view, const struct rec_cell *cell)
 {
     if (cell_is_interrupted(cell))
         return "~";
@@ -104,7 +104,7 @@ static const char *print_figure(struct view *view, const struct column *column,
         format_rate(shown, sizeof(shown), figure);
     else
         figure_print(shown, sizeof(shown), unit, figure);
-    return arena_printf(view->pen->arena, "%s%s", shown, mark_of(view, cell));
+    return arena_printf(view->pen->arena, "%s%s", shown, view_mark(view, cell));
 }
 
 /* Number of a footnote. */
@@ -120,9 +120,8 @@ static size_t note_of(struct view *view, const char *reason)
     return view->note_count;
 }
 
-/* What stands in place of figures; NULL: figures do. The rows of a load that did not end are
- * not known, nor what the rest would have taken. */
-static const char *instead(struct view *view, const struct rec_cell *cell)
+/* The rows of a load that did not end are not known, nor what the rest would have taken. */
+const char *view_instead(struct view *view, const struct rec_cell *cell)
 {
     double ns;
     if (!cell)
@@ -153,9 +152,7 @@ static void span_of(const struct rec_cell *cell, double *least, double *most)
         *most = ns;
 }
 
-/* The unit in which the shortest time is at least 1, as long as the longest has no more than
- * six digits before the point. */
-static enum unit unit_for(double least, double most)
+enum unit unit_for(double least, double most)
 {
     static const double scales[] = {1, 1e3, 1e6, 1e9};
     enum unit unit = least < 0x1p63 ? unit_pick((uint64_t)least) : UNIT_NS;
@@ -277,7 +274,7 @@ static void add_figures(struct view *view, struct table *table, const struct row
                         size_t target, unsigned set)
 {
     const struct rec_cell *cell = row->cells[target];
-    const char *words = instead(view, cell);
+    const char *words = view_instead(view, cell);
     bool first = true;
     for (size_t i = 0; i < ARRAY_COUNT(columns); i++) {
         if (!(set & columns[i].bit))
@@ -369,7 +366,7 @@ static struct table *stacked(struct view *view, unsigned set)
 static void survey_cell(struct view *view, const struct rec_cell *cell, double *least)
 {
     double ns;
-    if (!cell || instead(view, cell))
+    if (!cell || view_instead(view, cell))
         return;
     for (size_t c = 0; c < ARRAY_COUNT(columns); c++) {
         if (figure_of(view, &columns[c], cell, &ns))
@@ -522,6 +519,7 @@ void part_tables(struct pen *pen)
     struct rows rows;
     struct timings told = {.count = 0};
     rows_build(pen->arena, pen->record, &rows);
+    show_open(pen, &rows, &told);
     show_kind(pen, &rows, ROW_LOAD, &told);
     show_kind(pen, &rows, ROW_TIME, &told);
     part_commits(pen, &rows);

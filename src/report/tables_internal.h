@@ -42,6 +42,21 @@ struct timings {
     size_t count;
 };
 
+/* What stands in place of a cell's figures ("FAILED", "n/a [1]", "not run"); NULL: figures do.
+ */
+const char *view_instead(struct view *view, const struct rec_cell *cell);
+
+/* Behind a figure: "~" of a stopped cell, "!" of one that is not valid; a blank where others
+ * have one. */
+const char *view_mark(const struct view *view, const struct rec_cell *cell);
+
+/* The unit in which the shortest time is at least 1, as long as the longest has no more than
+ * six digits before the point. */
+enum unit unit_for(double least, double most);
+
+/* open.c: cells of open loops. */
+void show_open(struct pen *pen, const struct rows *rows, struct timings *told);
+
 /* What a commit waits for stands over every table: figures of unequal tiers do not compare. */
 void around_tiers(struct pen *pen, const struct rows *rows);
 

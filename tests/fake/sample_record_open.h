@@ -34,7 +34,7 @@ static inline struct rec_cell *sample_open_cell(struct record *record, const cha
     for (unsigned i = 0; i < 3; i++) {
         struct rec_run *run = rec_cell_add_run(arena, cell);
         uint64_t *samples = arena_array(arena, uint64_t, 1);
-        samples[0] = 1000 * (i + 1);
+        samples[0] = UINT64_C(1000) * (i + 1);
         run->metric = series[i];
         run->samples = samples;
         run->sample_count = 1;
