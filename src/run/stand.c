@@ -224,10 +224,11 @@ static bool start_threads(struct stand *stand)
     return true;
 }
 
-static void usage_read(const struct cell *cell, struct server_usage *usage)
+static void usage_read(const struct stand *stand, struct server_usage *usage)
 {
-    if (cell->session->server)
-        server_usage_read(server_pid(cell->session->server), usage);
+    const struct server *server = stand->cell->session->server;
+    if (server)
+        server_usage_read(stand->runner->arena, server_pid(server), usage);
 }
 
 /* Changes the end from what it was to what it is now; a stop that has come stays. */
@@ -265,11 +266,11 @@ static void measure(struct stand *stand)
     if (started && !plan_stopped(&stand->plan))
         around_start(&around, stand->runner, cell);
     cell->usage_begun_ns = os_now_ns();
-    usage_read(cell, &cell->usage_before);
+    usage_read(stand, &cell->usage_before);
     time_limit(stand);
     gate_open(&stand->gate, 1);
     watch(stand);
-    usage_read(cell, &cell->usage_after);
+    usage_read(stand, &cell->usage_after);
     cell->usage_ended_ns = os_now_ns();
     if (cell->usage_after.resident_bytes > cell->session->peak_resident_bytes)
         cell->session->peak_resident_bytes = cell->usage_after.resident_bytes;

@@ -85,19 +85,19 @@ uint32_t server_settings(const struct server *server, const struct server_settin
 /* Still running? Otherwise *how says how it ended. */
 bool server_alive(struct server *server, char *how, size_t room);
 
-#define SERVER_PROCESSES_MAX 512 /* that are told apart; CPU of further ones is not counted */
+#define SERVER_PROCESSES_MAX 6000 /* that are told apart; there are as many clients as that */
 
 /* A process and its family (workers, connections) at one moment. */
 struct server_usage {
     uint64_t resident_bytes; /* proportional set size of all */
     uint64_t ended_ns;       /* CPU of those that ended before, known in steps of 10 ms */
     uint32_t processes;
-    struct {
+    struct server_process {
         pid_t pid;
         uint64_t cpu_ns; /* exact while it lives */
-    } each[SERVER_PROCESSES_MAX];
+    } * each;
 };
-void server_usage_read(pid_t pid, struct server_usage *usage);
+void server_usage_read(struct arena *arena, pid_t pid, struct server_usage *usage);
 
 /* CPU time between two readings that lie wall_ns apart. Processes that live in the second count
  * exactly; the time of those that ended in between moves to their parent in steps of 10 ms, so

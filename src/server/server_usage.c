@@ -4,11 +4,13 @@
 
 #define ENDED_SPAN_NS (NS_PER_S / 2)
 
-void server_usage_read(pid_t pid, struct server_usage *usage)
+void server_usage_read(struct arena *arena, pid_t pid, struct server_usage *usage)
 {
-    pid_t family[SERVER_PROCESSES_MAX];
+    struct arena *scratch = arena_create(SERVER_PROCESSES_MAX * sizeof(pid_t));
+    pid_t *family = arena_array(scratch, pid_t, SERVER_PROCESSES_MAX);
     *usage = (struct server_usage){0};
     usage->processes = proc_family(pid, family, SERVER_PROCESSES_MAX);
+    usage->each = arena_array(arena, struct server_process, usage->processes);
     for (uint32_t i = 0; i < usage->processes; i++) {
         struct proc_facts facts;
         proc_read(family[i], &facts);
@@ -18,6 +20,7 @@ void server_usage_read(pid_t pid, struct server_usage *usage)
         usage->resident_bytes +=
             facts.proportional_bytes ? facts.proportional_bytes : facts.resident_bytes;
     }
+    arena_destroy(&scratch);
 }
 
 /* CPU of one process at a reading; 0 when it was not there. */

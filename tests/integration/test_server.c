@@ -116,7 +116,7 @@ static void lives_and_leaves_nothing(struct arena *arena, enum server_kind kind)
     assert_true(server_startup_ns(server) > 0 && server_init_ns(server) > 0);
     assert_true(server_settings(server, &settings) >= 5);
     no_title_holds(server_password(server), trace.pid);
-    server_usage_read(trace.pid, &usage);
+    server_usage_read(arena, trace.pid, &usage);
     assert_true(usage.processes >= 1 && usage.each[0].cpu_ns > 0 &&
                 usage.resident_bytes > 1 << 20);
     print_message("%s: set up in %.0f ms, accepted after %.0f ms, %u processes, %.0f MiB\n",

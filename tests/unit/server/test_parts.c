@@ -244,9 +244,8 @@ static void settings_that_are_ours_are_refused(void **state)
 
 static void usage_counts_the_whole_family(void **state)
 {
-    (void)state;
     struct server_usage usage;
-    server_usage_read(getpid(), &usage);
+    server_usage_read(*state, getpid(), &usage);
     assert_true(usage.processes >= 1);
     assert_int_equal(usage.each[0].pid, getpid());
     assert_true(usage.each[0].cpu_ns > 0);
@@ -257,14 +256,16 @@ static void usage_counts_the_whole_family(void **state)
 static void cost_counts_each_process_once(void **state)
 {
     (void)state;
-    struct server_usage before = {
-        .processes = 2, .each = {{7, 100 * NS_PER_MS}, {8, 50 * NS_PER_MS}}
+    struct server_process first[] = {
+        {7, 100 * NS_PER_MS},
+        {8, 50 * NS_PER_MS }
     };
-    struct server_usage after = {
-        .processes = 2,
-        .ended_ns = 70 * NS_PER_MS,
-        .each = {{7, 130 * NS_PER_MS}, {9, 5 * NS_PER_MS}}
+    struct server_process then[] = {
+        {7, 130 * NS_PER_MS},
+        {9, 5 * NS_PER_MS  }
     };
+    struct server_usage before = {.processes = 2, .each = first};
+    struct server_usage after = {.processes = 2, .ended_ns = 70 * NS_PER_MS, .each = then};
     assert_int_equal(server_usage_cost_ns(&before, &after, NS_PER_S), 55 * NS_PER_MS);
     /* In a short span the 10 ms steps of what ended would be most of the figure. */
     assert_int_equal(server_usage_cost_ns(&before, &after, NS_PER_MS), 35 * NS_PER_MS);
