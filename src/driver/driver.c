@@ -23,7 +23,9 @@ static const struct client_of {
     {DIALECT_SQLITE,   &drv_sqlite    },
     {DIALECT_POSTGRES, &drv_libpq     },
     {DIALECT_MARIADB,  &drv_libmariadb},
+    {DIALECT_MARIADB,  &drv_wire_my   },
     {DIALECT_MYSQL,    &drv_libmariadb},
+    {DIALECT_MYSQL,    &drv_wire_my   },
 };
 
 const struct drv_class *drv_find_client(enum dialect dialect, struct slice name)
@@ -142,8 +144,13 @@ const char *sql_quote(struct arena *arena, char quote, const char *name)
 
 const char *error_copy(char *buffer, size_t room, const char *message)
 {
+    return error_copy_slice(buffer, room, slice_of(message));
+}
+
+const char *error_copy_slice(char *buffer, size_t room, struct slice message)
+{
     size_t at = 0;
-    for (struct slice left = slice_trim(slice_of(message)); left.bytes > 0 && at + 1 < room;
+    for (struct slice left = slice_trim(message); left.bytes > 0 && at + 1 < room;
          left = slice_skip(left, 1)) {
         unsigned char c = (unsigned char)left.at[0];
         bool blank = c < ' ' || c == 0x7f;

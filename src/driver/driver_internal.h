@@ -7,6 +7,7 @@
 #include "driver/driver.h"
 
 extern const struct drv_class drv_null, drv_sqlite, drv_libpq, drv_libmariadb;
+extern const struct drv_class drv_wire_my;
 
 enum { DRV_ERROR_BYTES = 400 };
 
@@ -20,6 +21,7 @@ const char *sql_quote(struct arena *arena, char quote, const char *name);
 /* Copies a message: trailing blanks dropped, line breaks and tabs become single spaces, cut to
  * the room. Returns the buffer. */
 const char *error_copy(char *buffer, size_t room, const char *message);
+const char *error_copy_slice(char *buffer, size_t room, struct slice message);
 
 /* For `sever` and `fd`: a second descriptor of a connection's socket. The library's own is
  * closed by it as soon as the connection breaks, and the number may be another socket's by

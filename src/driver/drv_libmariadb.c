@@ -277,13 +277,13 @@ static bool is_lost(int code)
            code == ER_CONNECTION_KILLED;
 }
 
-static enum drv_verdict verdict_of(struct my_conn *my, int code)
+enum drv_verdict my_verdict(int code, bool cancelled)
 {
     if (is_lost(code))
         return DRV_LOST;
     if (code == ER_LOCK_DEADLOCK || code == ER_LOCK_WAIT_TIMEOUT || code == ER_CHECKREAD)
         return DRV_RETRY;
-    if (code == ER_QUERY_INTERRUPTED && atomic_load(&my->cancelled))
+    if (code == ER_QUERY_INTERRUPTED && cancelled)
         return DRV_TIMEOUT;
     return DRV_ERROR;
 }
@@ -297,7 +297,7 @@ static enum drv_step fail_step(struct my_conn *my, MYSQL_STMT *stmt,
         return DRV_DONE;
     }
     outcome->code = (int)(stmt ? mysql_stmt_errno(stmt) : mysql_errno(my->db));
-    outcome->verdict = verdict_of(my, outcome->code);
+    outcome->verdict = my_verdict(outcome->code, atomic_load(&my->cancelled));
     text_print(outcome->sqlstate, sizeof(outcome->sqlstate), "%s",
                stmt ? mysql_stmt_sqlstate(stmt) : mysql_sqlstate(my->db));
     error_copy(my->error, sizeof(my->error),

@@ -87,6 +87,9 @@ struct my_conn {
  * seconds for a server that does not answer, and then gives up. */
 void my_kill(const struct my_conn *my);
 
+/* What an error number of the server or the library means; `cancelled`: by us, at some time. */
+enum drv_verdict my_verdict(int code, bool cancelled);
+
 bool my_open(struct drv_conn *conn, struct err *err);
 void my_close(struct drv_conn *conn);
 bool my_place(struct drv_conn *conn, const char *name, bool create, struct err *err);

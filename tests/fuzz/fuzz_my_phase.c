@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         take(bytes + at, length);
         at += length;
     }
-    if (says.bytes > 0 && !strchr(says.at, '\n') && !says.cut)
+    if (says.bytes > 0 && says.at[says.bytes - 1] != '\n' && !says.cut)
         abort();
     arena_destroy(&arena);
     return 0;
