@@ -91,11 +91,34 @@ class Folder:
                 left.append(f"process {entry.name}: {command[:90]}")
         return left
 
+    def server_pids(self, process):
+        """Of the managed servers of a run: the server and its children."""
+        found = set()
+        for item in self.leftovers():
+            if item.startswith("process"):
+                found.update(family(int(item.split()[1].rstrip(":"))))
+        return sorted(found - {process.pid})
+
     def wait_clean(self, seconds):
         end = time.monotonic() + seconds
         while self.leftovers() and time.monotonic() < end:
             time.sleep(0.1)
         return self.leftovers()
+
+
+def family(root):
+    """A process and its children."""
+    found = [root]
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as stat:
+                    parent = int(stat.read().rsplit(")", 1)[1].split()[1])
+            except OSError:
+                continue
+            if parent == root:
+                found.append(int(entry))
+    return found
 
 
 def managed():

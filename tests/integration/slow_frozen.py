@@ -29,32 +29,12 @@ return suite { "after",
 """
 
 
-def pids(folder):
-    return [int(item.split()[1].rstrip(":")) for item in folder.leftovers()
-            if item.startswith("process")]
-
-
-def family(root):
-    found = [root]
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as stat:
-                    parent = int(stat.read().rsplit(")", 1)[1].split()[1])
-            except OSError:
-                continue
-            if parent == root:
-                found.append(int(entry))
-    return found
-
-
 def freeze(folder, kind, interrupt):
     limit = 'duration = "60s"' if interrupt else 'samples = 100000000, deadline = "8s"'
     (folder.path / "long.lua").write_text(SUITE % limit)
     process = folder.start_measuring("reads", "run", "./long.lua", "--on", kind, "--no-floors",
                                      "--out", "r.json")
-    frozen = [pid for root in pids(folder) if root != process.pid for pid in family(root)]
-    frozen = sorted(set(frozen) - {process.pid})
+    frozen = folder.server_pids(process)
     for pid in frozen:
         os.kill(pid, signal.SIGSTOP)
     began = time.monotonic()
