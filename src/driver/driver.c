@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { CONN_BLOCK_BYTES = 8192 };
+enum { CONN_BLOCK_BYTES = 2048 };
 
 const struct drv_class *const drv_classes[] = {
     &drv_sqlite, &drv_libpq, &drv_libmariadb, &drv_null, NULL,
@@ -22,6 +22,7 @@ static const struct client_of {
 } clients[] = {
     {DIALECT_SQLITE,   &drv_sqlite    },
     {DIALECT_POSTGRES, &drv_libpq     },
+    {DIALECT_POSTGRES, &drv_wire_pg   },
     {DIALECT_MARIADB,  &drv_libmariadb},
     {DIALECT_MARIADB,  &drv_wire_my   },
     {DIALECT_MYSQL,    &drv_libmariadb},

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "driver/driver.h"
 
-extern const struct drv_class drv_null, drv_sqlite, drv_libpq, drv_libmariadb;
+extern const struct drv_class drv_null, drv_sqlite, drv_libpq, drv_libmariadb, drv_wire_pg;
 extern const struct drv_class drv_wire_my;
 
 enum { DRV_ERROR_BYTES = 400 };

@@ -180,18 +180,20 @@ static void read_affected(struct pq_conn *pq, PGresult *result)
     }
 }
 
+enum drv_verdict pq_verdict(const char *sqlstate, bool cancelled)
+{
+    if (strcmp(sqlstate, "40001") == 0 || strcmp(sqlstate, "40P01") == 0)
+        return DRV_RETRY;
+    return cancelled && strcmp(sqlstate, "57014") == 0 ? DRV_TIMEOUT : DRV_ERROR;
+}
+
 static void note_error(struct pq_conn *pq, const PGresult *result)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    struct slice code = slice_of(state ? state : "");
+    const char *code = state ? state : "";
     pq_error_text(result, pq->error, sizeof(pq->error));
-    text_print(pq->outcome.sqlstate, sizeof(pq->outcome.sqlstate), "%s", code.at);
-    if (slice_is(code, "40001") || slice_is(code, "40P01"))
-        pq->outcome.verdict = DRV_RETRY;
-    else if (slice_is(code, "57014") && atomic_load(&pq->cancelled))
-        pq->outcome.verdict = DRV_TIMEOUT;
-    else
-        pq->outcome.verdict = DRV_ERROR;
+    text_print(pq->outcome.sqlstate, sizeof(pq->outcome.sqlstate), "%s", code);
+    pq->outcome.verdict = pq_verdict(code, atomic_load(&pq->cancelled));
 }
 
 /* COMMIT of a transaction that has failed is answered by ROLLBACK, and without an error. */

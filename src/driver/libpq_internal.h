@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-enum { PQ_COLUMNS_MAX = 1664, PQ_NUMBER_BYTES = 32, PQ_NAME_BYTES = 12 };
+enum { PQ_COLUMNS_MAX = 1664, PQ_NUMBER_BYTES = 32, PQ_NAME_BYTES = 12, PQ_POLL_MS = 100 };
 
 enum pq_rows { PQ_ROWS_WHOLE, PQ_ROWS_STREAM };
 
@@ -74,6 +74,24 @@ bool pq_query(struct drv_conn *conn, struct arena *arena, const char *sql, struc
 const char *pq_library(struct arena *arena); /* "libpq 15.18" */
 bool pq_describe(struct drv_conn *conn, struct arena *arena, struct drv_facts *facts,
                  struct err *err);
+
+/* A blocking wait for the server, in pieces of PQ_POLL_MS, and a signal that comes meanwhile;
+ * one that was there before does not stop a clean-up. */
+struct pq_waiting {
+    int before;
+    uint64_t give_up_ns; /* UINT64_MAX: none */
+    bool cancelled;
+    pid_t canceller; /* 0: none */
+};
+struct pq_waiting pq_waiting_start(void);
+/* After each piece: on a signal asks the server to stop; false when it does not in some
+ * seconds.
+ */
+bool pq_waiting_look(struct pq_waiting *waiting, PGcancel *cancel, struct err *err);
+void pq_waiting_end(struct pq_waiting *waiting);
+
+/* Verdict of a failed statement. */
+enum drv_verdict pq_verdict(const char *sqlstate, bool cancelled);
 
 /* "ERROR: text (detail)" in one line. */
 const char *pq_error_text(const PGresult *result, char *buffer, size_t room);

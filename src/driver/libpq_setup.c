@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CONNECT_LIMIT_S = 10, POLL_MS = 100, SET_BLOCK_BYTES = 4096, CANCEL_WAIT_S = 5 };
+enum { CONNECT_LIMIT_S = 10, SET_BLOCK_BYTES = 4096, CANCEL_WAIT_S = 5 };
 
 const char *pq_error_text(const PGresult *result, char *buffer, size_t room)
 {
@@ -45,43 +45,35 @@ static bool fail_result(const PGresult *result, const char *sql, struct err *err
     return false;
 }
 
-/* A signal that came while we waited; one that was there before does not stop a clean-up. */
-struct waiting {
-    int before;
-    uint64_t give_up_ns; /* UINT64_MAX: none */
-    bool cancelled;
-    pid_t canceller; /* 0: none */
-};
-
-static struct waiting waiting_start(void)
-{
-    return (struct waiting){.before = sig_pending(), .give_up_ns = UINT64_MAX};
-}
-
 static bool fail_signal(struct err *err)
 {
     return err_set(err, ERR_CANCELLED, "interrupted");
+}
+
+struct pq_waiting pq_waiting_start(void)
+{
+    return (struct pq_waiting){.before = sig_pending(), .give_up_ns = UINT64_MAX};
 }
 
 /* PQcancel waits for the server without a limit, so a child of ours does it, which can be
  * ended. It makes system calls alone (libpq allows it in a signal's handler), which is what a
  * child of a process with threads may do. It keeps none of our descriptors: the reaper waits
  * for the end of one. */
-static pid_t send_cancel(struct pq_conn *pq)
+static pid_t send_cancel(PGcancel *cancel)
 {
     char ignored[256];
-    if (!pq->cancel)
+    if (!cancel)
         return 0;
     pid_t child = fork();
     if (child != 0)
         return child;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)close_range(3, ~0U, 0);
-    (void)PQcancel(pq->cancel, ignored, sizeof(ignored));
+    (void)PQcancel(cancel, ignored, sizeof(ignored));
     _exit(0);
 }
 
-static void waiting_end(struct waiting *waiting)
+void pq_waiting_end(struct pq_waiting *waiting)
 {
     if (waiting->canceller <= 0)
         return;
@@ -91,22 +83,27 @@ static void waiting_end(struct waiting *waiting)
     waiting->canceller = 0;
 }
 
-/* Waits a little for the socket; on a signal asks the server to stop and waits some seconds. */
-static bool wait_socket(struct pq_conn *pq, struct waiting *waiting, struct err *err)
+bool pq_waiting_look(struct pq_waiting *waiting, PGcancel *cancel, struct err *err)
+{
+    if (waiting->before == 0 && sig_pending() != 0 && !waiting->cancelled) {
+        waiting->cancelled = true;
+        waiting->give_up_ns = os_now_ns() + CANCEL_WAIT_S * NS_PER_S;
+        waiting->canceller = send_cancel(cancel);
+    }
+    return !waiting->cancelled || os_now_ns() <= waiting->give_up_ns || fail_signal(err);
+}
+
+/* Waits a little for the socket. */
+static bool wait_socket(struct pq_conn *pq, struct pq_waiting *waiting, struct err *err)
 {
     int flush = PQflush(pq->db);
     struct pollfd fd = {.fd = PQsocket(pq->db),
                         .events = (short)(flush > 0 ? POLLIN | POLLOUT : POLLIN)};
     if (flush < 0)
         return fail_lost(pq, err);
-    (void)poll(&fd, 1, POLL_MS);
-    if (waiting->before == 0 && sig_pending() != 0 && !waiting->cancelled) {
-        waiting->cancelled = true;
-        waiting->give_up_ns = os_now_ns() + CANCEL_WAIT_S * NS_PER_S;
-        waiting->canceller = send_cancel(pq);
-    }
-    if (waiting->cancelled && os_now_ns() > waiting->give_up_ns)
-        return fail_signal(err);
+    (void)poll(&fd, 1, PQ_POLL_MS);
+    if (!pq_waiting_look(waiting, pq->cancel, err))
+        return false;
     return PQconsumeInput(pq->db) || fail_lost(pq, err);
 }
 
@@ -116,7 +113,7 @@ static bool is_good(ExecStatusType status)
            status == PGRES_EMPTY_QUERY;
 }
 
-static bool next_result(struct pq_conn *pq, struct waiting *waiting, PGresult **result,
+static bool next_result(struct pq_conn *pq, struct pq_waiting *waiting, PGresult **result,
                         struct err *err)
 {
     while (PQisBusy(pq->db)) {
@@ -143,7 +140,7 @@ static bool end_copy(PGconn *db, const PGresult *result)
  */
 static bool take_results(struct pq_conn *pq, const char *sql, PGresult **out, struct err *err)
 {
-    struct waiting waiting = waiting_start();
+    struct pq_waiting waiting = pq_waiting_start();
     PGresult *last = NULL, *result = NULL;
     bool ok = true;
     for (;;) {
@@ -161,7 +158,7 @@ static bool take_results(struct pq_conn *pq, const char *sql, PGresult **out, st
         else if (ok && !is_good(PQresultStatus(result)))
             ok = fail_result(result, sql, err);
     }
-    waiting_end(&waiting);
+    pq_waiting_end(&waiting);
     if (!ok && waiting.cancelled)
         (void)fail_signal(err);
     if (ok && out)
@@ -260,7 +257,7 @@ static bool wait_connected(struct pq_conn *pq, struct err *err)
     while (status != PGRES_POLLING_OK) {
         short events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT;
         struct pollfd fd = {.fd = PQsocket(pq->db), .events = events};
-        int ready = poll(&fd, 1, POLL_MS);
+        int ready = poll(&fd, 1, PQ_POLL_MS);
         if (before == 0 && sig_pending() != 0)
             return fail_signal(err);
         if (os_now_ns() > end_ns)

@@ -1,0 +1,330 @@
+#include "driver/wire_pg_internal.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Pipelines are sent in pieces of this size, so that the server begins early. */
+enum { SEND_BYTES = 65536 };
+
+static int wpg_fd(const struct drv_conn *conn)
+{
+    return ((const struct wpg_conn *)conn)->io.fd;
+}
+
+static void send_out(struct wpg_conn *wpg)
+{
+    if (wire_io_send(&wpg->io) == WIRE_IO_LOST) {
+        wpg->broken = true;
+        wpg->io.out_sent = wpg->io.out_used = 0;
+    }
+}
+
+/* The last operation that was submitted gets a Sync of its own. */
+static NOINLINE bool close_group(struct wpg_conn *wpg)
+{
+    assert(wpg->count > 0);
+    uint32_t last = wpg->head + wpg->count - 1;
+    char *at = wire_io_room(&wpg->io, PGP_SYNC_BYTES);
+    if (!at)
+        return false;
+    wpg->io.out_used += (size_t)(pgp_bare_put(at, PGP_SYNC) - at);
+    wpg->flights[last < wpg->room ? last : last - wpg->room].sync = true;
+    wpg->open = false;
+    return true;
+}
+
+/* Nothing is sent for this operation; but when it is the last of a pipeline, its Sync is. */
+static NOINLINE void unsent(struct wpg_conn *wpg, struct wpg_flight *flight,
+                            const struct drv_op *op, const char *why)
+{
+    char *at = NULL;
+    flight->unsent = why;
+    flight->sync = false;
+    if (!wpg->open || op->more)
+        return;
+    at = wire_io_room(&wpg->io, PGP_SYNC_BYTES);
+    if (!at) {
+        wpg->broken = true;
+        return;
+    }
+    wpg->io.out_used += (size_t)(pgp_bare_put(at, PGP_SYNC) - at);
+    flight->sync = true;
+    wpg->open = false;
+}
+
+static struct slice simple_sql(const struct drv_op *op, const struct wpg_stmt *stmt)
+{
+    switch (op->kind) {
+    case DRV_OP_EXECUTE: assert(stmt); return stmt->sql;
+    case DRV_OP_PING: return slice_of("");
+    case DRV_OP_BEGIN: return slice_of("BEGIN");
+    case DRV_OP_COMMIT: return slice_of("COMMIT");
+    case DRV_OP_ROLLBACK: break;
+    }
+    return slice_of("ROLLBACK");
+}
+
+static const char does_not_fit[] =
+    "the statement with its parameters does not fit a message; raise it with ?message_bytes=";
+
+/* A simple query has a Sync of its own; it would be skipped after an error before it, so what
+ * was open is closed first. */
+static NOINLINE void submit_simple(struct wpg_conn *wpg, struct wpg_flight *flight,
+                                   const struct drv_op *op)
+{
+    struct slice sql = simple_sql(op, flight->stmt);
+    if (op->kind == DRV_OP_EXECUTE && op->param_count > 0) {
+        unsent(wpg, flight, op, "wrong number of parameters");
+        return;
+    }
+    char *at = NULL;
+    if (!wpg->open || close_group(wpg))
+        at = wire_io_room(&wpg->io, pgp_room(sql.bytes));
+    if (!at) {
+        unsent(wpg, flight, op, does_not_fit);
+        return;
+    }
+    wpg->io.out_used += (size_t)(pgp_query_put(at, sql) - at);
+    flight->sync = true;
+}
+
+static HOT void submit_bind(struct wpg_conn *wpg, struct wpg_flight *flight,
+                            const struct drv_op *op)
+{
+    struct wire_io *io = &wpg->io;
+    const struct pgp_bind *bind = &flight->stmt->bind;
+    if (op->param_count != bind->param_count) {
+        unsent(wpg, flight, op, "wrong number of parameters");
+        return;
+    }
+    size_t bytes = pgp_bind_bytes(bind, op->params);
+    char *at = io->out + io->out_used;
+    if (io->out_sent > 0 || bytes > io->out_room - io->out_used)
+        at = bytes < wpg->most ? wire_io_room(io, bytes) : NULL;
+    if (!at) {
+        unsent(wpg, flight, op, does_not_fit);
+        return;
+    }
+    bool sync = !op->more || wpg->sync_each;
+    char *end = pgp_bind_put(bind, op->params, sync, at);
+    if (!end) {
+        unsent(wpg, flight, op,
+               "a text parameter has a NUL byte, which PostgreSQL cannot store");
+        return;
+    }
+    io->out_used += (size_t)(end - at);
+    flight->sync = sync;
+    wpg->open = !sync;
+}
+
+static HOT void wpg_submit(struct drv_conn *conn, const struct drv_op *op)
+{
+    struct wpg_conn *wpg = (struct wpg_conn *)conn;
+    assert(wpg->count < wpg->room);
+    uint32_t at = wpg->head + wpg->count;
+    struct wpg_flight *flight = &wpg->flights[at < wpg->room ? at : at - wpg->room];
+    flight->sink = op->sink && op->sink->row ? op->sink : NULL;
+    flight->unsent = NULL;
+    flight->kind = (uint8_t)op->kind;
+    flight->depth = (uint8_t)op->depth;
+    flight->stmt = NULL;
+    if (op->kind == DRV_OP_EXECUTE) {
+        assert(op->stmt < wpg->stmt_count);
+        flight->stmt = &wpg->stmts[op->stmt];
+    }
+    if (flight->stmt && !flight->stmt->direct)
+        submit_bind(wpg, flight, op);
+    else
+        submit_simple(wpg, flight, op);
+    wpg->count++;
+    wpg->waits = true;
+    if (wpg->io.out_used > 0 && (!op->more || wpg->io.out_used >= SEND_BYTES))
+        send_out(wpg);
+}
+
+/* An operation that was never sent, or that the server skips. Is it complete already? */
+static NOINLINE bool begin_odd(struct wpg_conn *wpg, const struct wpg_flight *flight)
+{
+    wpg->verdict = DRV_ERROR;
+    wpg->ended = wpg->refused = true;
+    error_copy(wpg->error, sizeof(wpg->error),
+               flight->unsent ? flight->unsent
+                              : "skipped: an earlier statement of the pipeline failed");
+    return !flight->sync;
+}
+
+static HOT bool begin(struct wpg_conn *wpg)
+{
+    const struct wpg_flight *flight = wpg_head(wpg);
+    wpg->begun = true;
+    wpg->rows = 0;
+    wpg->affected = -1;
+    wpg->verdict = DRV_OK;
+    wpg->ended = wpg->refused = wpg->copying = false;
+    wpg->error[0] = wpg->sqlstate[0] = '\0';
+    wpg->fixed = flight->stmt && !flight->stmt->direct && flight->stmt->shape.kinds;
+    wpg->shape = wpg->fixed ? &flight->stmt->shape : NULL;
+    if (flight->unsent || wpg->skipping)
+        return begin_odd(wpg, flight);
+    return false;
+}
+
+static NOINLINE void copy_failure(const struct wpg_conn *wpg, struct drv_outcome *outcome)
+{
+    memcpy(outcome->sqlstate, wpg->sqlstate, sizeof(outcome->sqlstate));
+    outcome->code = 0;
+}
+
+static HOT enum drv_step complete(struct wpg_conn *wpg, struct drv_outcome *outcome)
+{
+    outcome->verdict = wpg->verdict;
+    outcome->rows = wpg->rows;
+    outcome->affected = wpg->affected;
+    if (wpg->verdict != DRV_OK)
+        copy_failure(wpg, outcome);
+    wpg->begun = false;
+    wpg->head = wpg->head + 1 < wpg->room ? wpg->head + 1 : 0;
+    wpg->count--;
+    return DRV_DONE;
+}
+
+static NOINLINE enum drv_step lost(struct wpg_conn *wpg, struct drv_outcome *outcome)
+{
+    if (wpg->error[0] == '\0')
+        text_print(wpg->error, sizeof(wpg->error), "the connection to PostgreSQL is lost: %s",
+                   wpg->io.error);
+    wpg->verdict = DRV_LOST;
+    (void)complete(wpg, outcome);
+    wpg->head = wpg->count = 0;
+    return DRV_FAILED;
+}
+
+/* What has not been sent yet. The server may wait for us to read meanwhile, so we read on. */
+static NOINLINE bool still_writing(struct wpg_conn *wpg)
+{
+    if (wpg->open && !close_group(wpg))
+        wpg->broken = true;
+    send_out(wpg);
+    bool writing = wpg->io.out_used > 0;
+    wpg->waits = wpg->waits && !writing;
+    return writing;
+}
+
+/* More bytes, or what to wait for. A read that did not fill the buffer took all there was; a
+ * TLS session may hold more than its socket tells. */
+static HOT enum wire_io_state receive(struct wpg_conn *wpg)
+{
+    struct wire_io *io = &wpg->io;
+    if (wpg->waits) {
+        wpg->waits = false;
+        return WIRE_IO_READ;
+    }
+    enum wire_io_state state = wire_io_receive(io, wpg->need);
+    if (state == WIRE_IO_DONE)
+        wpg->waits = !io->tls && io->in_used < io->in_room;
+    return state;
+}
+
+static HOT enum drv_step wpg_step(struct drv_conn *conn, struct drv_outcome *outcome)
+{
+    struct wpg_conn *wpg = (struct wpg_conn *)conn;
+    bool writing = (wpg->io.out_used > 0 || wpg->open) && still_writing(wpg);
+    assert(wpg->count > 0);
+    if (!wpg->begun && begin(wpg))
+        return complete(wpg, outcome);
+    for (;;) {
+        enum wpg_taken taken = WPG_MORE;
+        if (wpg->io.in_start < wpg->io.in_used)
+            taken = wpg_take(wpg);
+        if (taken == WPG_COMPLETE)
+            return complete(wpg, outcome);
+        if (taken == WPG_LOST)
+            return lost(wpg, outcome);
+        enum wire_io_state state = receive(wpg);
+        if (state == WIRE_IO_DONE)
+            continue;
+        if (state == WIRE_IO_LOST || wpg->broken)
+            return lost(wpg, outcome);
+        return state == WIRE_IO_WRITE || writing ? DRV_WANT_WRITE : DRV_WANT_READ;
+    }
+}
+
+static void wpg_cancel(struct drv_conn *conn)
+{
+    struct wpg_conn *wpg = (struct wpg_conn *)conn;
+    char ignored[256];
+    atomic_store(&wpg->cancelled, true);
+    (void)PQcancel(wpg->cancel, ignored, sizeof(ignored));
+}
+
+static void wpg_sever(struct drv_conn *conn)
+{
+    wire_io_sever(&((struct wpg_conn *)conn)->io);
+}
+
+static const char *wpg_last_error(const struct drv_conn *conn)
+{
+    return ((const struct wpg_conn *)conn)->error;
+}
+
+static const char *const describe_names[] = {"each", "once", NULL};
+static const char *const format_names[] = {"text", "binary", NULL};
+static const char *const mode_names[] = {"prepared", "extended", NULL};
+static const char *const sync_names[] = {"pipeline", "statement", NULL};
+
+static const struct drv_option wpg_options[] = {
+    {.name = "describe",
+     .help = "each: the columns are asked for with every execution, as libpq does; once: only "
+             "when a statement is prepared", .type = DRV_OPTION_CHOICE,
+     .offset = offsetof(struct wpg_options, describe),
+     .values = describe_names,
+     .initial = "each"},
+    {.name = "format",
+     .help = "text, or binary for the types whose binary form gives the same values",
+     .type = DRV_OPTION_CHOICE,
+     .offset = offsetof(struct wpg_options, format),
+     .values = format_names,
+     .initial = "text"},
+    {.name = "mode",
+     .help = "prepared, or extended: statements are sent with every execution, for poolers "
+             "that lose prepared ones", .type = DRV_OPTION_CHOICE,
+     .offset = offsetof(struct wpg_options, mode),
+     .values = mode_names,
+     .initial = "prepared"},
+    {.name = "sync",
+     .help = "of a pipeline: one Sync at its end, or one after each statement",
+     .type = DRV_OPTION_CHOICE,
+     .offset = offsetof(struct wpg_options, sync),
+     .values = sync_names,
+     .initial = "pipeline"},
+    {.name = "message_bytes",
+     .help = "the largest message that is sent and accepted",
+     .type = DRV_OPTION_INT,
+     .offset = offsetof(struct wpg_options, message_bytes),
+     .min = 65536,
+     .max = INT32_MAX,
+     .initial = "1073741824"},
+    {0 },
+};
+
+const struct drv_class drv_wire_pg = {
+    .name = "wire",
+    .summary = "PostgreSQL and what speaks its protocol, by our own client on libpq's login",
+    .abi = DRV_ABI,
+    .caps = DRV_CAP_ASYNC | DRV_CAP_PIPELINE | DRV_CAP_PING | DRV_CAP_REMOTE,
+    .control = &drv_libpq,
+    .options = wpg_options,
+    .options_bytes = sizeof(struct wpg_options),
+    .conn_bytes = sizeof(struct wpg_conn),
+    .open = wpg_open,
+    .close = wpg_close,
+    .fd = wpg_fd,
+    .prepare = wpg_prepare,
+    .submit = wpg_submit,
+    .step = wpg_step,
+    .cancel = wpg_cancel,
+    .sever = wpg_sever,
+    .last_error = wpg_last_error,
+    .library = wpg_library,
+};

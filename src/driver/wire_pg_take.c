@@ -1,0 +1,287 @@
+/* What the server sends while operations are in flight. */
+
+#include "driver/wire_pg_internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char copy_refused[] = "COPY between client and server is not supported";
+
+static enum wpg_taken lose(struct wpg_conn *wpg)
+{
+    wpg->io.in_start = wpg->io.in_used = 0;
+    wire_io_sever(&wpg->io);
+    return WPG_LOST;
+}
+
+enum wpg_taken wpg_garbled(struct wpg_conn *wpg, const struct pgp_frame *frame,
+                           const char *fault)
+{
+    bool printable = frame->type > ' ' && frame->type < 0x7f;
+    text_print(wpg->error, sizeof(wpg->error),
+               "not PostgreSQL's protocol: a message %.1s (0x%02x) of %zu bytes: %s",
+               printable ? &frame->type : "?", (unsigned char)frame->type, frame->body.bytes,
+               fault);
+    return lose(wpg);
+}
+
+enum wpg_taken wpg_garbled_header(struct wpg_conn *wpg)
+{
+    char why[200];
+    pgp_frame_print(wpg->io.in + wpg->io.in_start, wpg->most, why, sizeof(why));
+    text_print(wpg->error, sizeof(wpg->error), "not PostgreSQL's protocol: %s", why);
+    return lose(wpg);
+}
+
+void wpg_error_text(const struct pgp_error *error, char *buffer, size_t room)
+{
+    static const char hint[] = "; does a pooler in transaction mode lose prepared statements? "
+                               "?mode=extended sends them with every execution";
+    char whole[2 * DRV_ERROR_BYTES];
+    bool lost_statement = strcmp(error->sqlstate, "26000") == 0;
+    struct slice severity = error->severity.bytes > 0 ? error->severity : slice_of("ERROR");
+    bool detail = error->detail.bytes > 0;
+    text_print(whole, sizeof(whole), "%.*s: %.*s%s%.*s%s%s", (int)severity.bytes, severity.at,
+               (int)error->message.bytes, error->message.at, detail ? " (" : "",
+               (int)error->detail.bytes, error->detail.at, detail ? ")" : "",
+               lost_statement ? hint : "");
+    error_copy(buffer, room, whole);
+}
+
+bool wpg_row_room(struct wpg_conn *wpg, uint32_t count)
+{
+    if (count > wpg->row_room) {
+        struct value *row = realloc(wpg->row, count * sizeof(*row));
+        if (!row)
+            return false;
+        wpg->row = row;
+        wpg->row_room = count;
+    }
+    return true;
+}
+
+static bool learned_room(struct wpg_conn *wpg, uint32_t count)
+{
+    if (count > wpg->learned_room) {
+        free(wpg->learned.kinds);
+        wpg->learned.kinds = malloc(count);
+        wpg->learned_room = wpg->learned.kinds ? count : 0;
+    }
+    return count <= wpg->learned_room;
+}
+
+/* Columns of a result that `prepare` does not know. */
+static NOINLINE enum wpg_taken learn(struct wpg_conn *wpg, const struct pgp_frame *frame)
+{
+    struct pgp_columns columns;
+    struct pgp_column column;
+    const char *fault = pgp_columns_begin(frame->body, &columns);
+    if (!fault && !(learned_room(wpg, columns.count) && wpg_row_room(wpg, columns.count)))
+        fault = "no memory for its columns";
+    for (uint16_t i = 0; !fault && pgp_columns_next(&columns, &column, &fault); i++)
+        wpg->learned.kinds[i] = (uint8_t)pgp_kind_of(column.type, column.format == 1);
+    if (fault)
+        return wpg_garbled(wpg, frame, fault);
+    wpg->learned.count = columns.count;
+    wpg->shape = &wpg->learned;
+    wpg->fixed = false;
+    return WPG_NEXT;
+}
+
+static NOINLINE enum wpg_taken garbled_row(struct wpg_conn *wpg, const struct pgp_frame *frame,
+                                           const char *fault)
+{
+    char why[200];
+    if (!wpg->shape)
+        return wpg_garbled(wpg, frame, "a row came where none was announced");
+    if (frame->body.bytes < 2 || pgp_u16(frame->body.at) == wpg->shape->count)
+        return wpg_garbled(wpg, frame, fault);
+    text_print(why, sizeof(why), "%s: %u came, %u were announced", fault,
+               pgp_u16(frame->body.at), wpg->shape->count);
+    return wpg_garbled(wpg, frame, why);
+}
+
+static NOINLINE enum wpg_taken give_row(struct wpg_conn *wpg, const struct wpg_flight *flight,
+                                        const struct pgp_frame *frame)
+{
+    const struct wpg_shape *shape = wpg->shape;
+    if (flight->depth == PROG_DRAIN) {
+        flight->sink->row(flight->sink, NULL, 0);
+        return WPG_NEXT;
+    }
+    char *body = wpg->io.in + (frame->body.at - wpg->io.in); /* a bytea is decoded in place */
+    const char *fault = pgp_row(body, frame->body.bytes, shape->count,
+                                flight->depth == PROG_WALK ? NULL : shape->kinds, wpg->row);
+    if (fault)
+        return garbled_row(wpg, frame, fault);
+    if (flight->sink)
+        flight->sink->row(flight->sink, wpg->row, shape->count);
+    return WPG_NEXT;
+}
+
+static HOT enum wpg_taken take_row(struct wpg_conn *wpg, const struct pgp_frame *frame)
+{
+    const struct wpg_flight *flight = wpg_head(wpg);
+    if (!wpg->shape || frame->body.bytes < 2 || pgp_u16(frame->body.at) != wpg->shape->count)
+        return garbled_row(wpg, frame,
+                           "a row has another number of columns than was announced");
+    wpg->rows++;
+    if (!flight->sink && flight->depth == PROG_DRAIN)
+        return WPG_NEXT;
+    return give_row(wpg, flight, frame);
+}
+
+static void note_ours(struct wpg_conn *wpg, const char *text)
+{
+    wpg->verdict = DRV_ERROR;
+    wpg->refused = true;
+    wpg->sqlstate[0] = '\0';
+    error_copy(wpg->error, sizeof(wpg->error), text);
+}
+
+/* A statement has ended; one without a Sync of its own is complete. */
+static enum wpg_taken end(struct wpg_conn *wpg)
+{
+    wpg->ended = true;
+    wpg->copying = false;
+    return wpg_head(wpg)->sync ? WPG_NEXT : WPG_COMPLETE;
+}
+
+static NOINLINE void look_at_tag(struct wpg_conn *wpg, const struct pgp_frame *frame)
+{
+    struct slice tag = {frame->body.at, frame->body.bytes - 1};
+    int64_t affected = pgp_affected(tag);
+    if (affected >= 0)
+        wpg->affected = affected;
+    /* COMMIT of a transaction that has failed is answered so, and without an error. */
+    if (wpg_head(wpg)->kind == DRV_OP_COMMIT && slice_is(tag, "ROLLBACK"))
+        note_ours(wpg, "COMMIT was answered by ROLLBACK: the transaction had failed");
+}
+
+static HOT enum wpg_taken take_command(struct wpg_conn *wpg, const struct pgp_frame *frame)
+{
+    if (frame->body.bytes == 0 || frame->body.at[frame->body.bytes - 1] != '\0')
+        return wpg_garbled(wpg, frame, "it has no end");
+    if (frame->body.at[0] != 'S') /* SELECT changes nothing, and is what comes most */
+        look_at_tag(wpg, frame);
+    return end(wpg);
+}
+
+static HOT enum wpg_taken take_ready(struct wpg_conn *wpg, const struct pgp_frame *frame)
+{
+    if (frame->body.bytes != 1 || !wpg->ended || !wpg_head(wpg)->sync)
+        return wpg_garbled(wpg, frame,
+                           "it came where the statement's end was expected, or without one "
+                           "byte");
+    wpg->skipping = false;
+    return WPG_COMPLETE;
+}
+
+static enum wpg_taken take_error(struct wpg_conn *wpg, const struct pgp_frame *frame)
+{
+    struct pgp_error error;
+    const char *fault = pgp_error(frame->body, &error);
+    if (fault)
+        return wpg_garbled(wpg, frame, fault);
+    if (!wpg->refused) {
+        wpg_error_text(&error, wpg->error, sizeof(wpg->error));
+        memcpy(wpg->sqlstate, error.sqlstate, sizeof(wpg->sqlstate));
+        wpg->verdict = pq_verdict(error.sqlstate, atomic_load(&wpg->cancelled));
+    }
+    wpg->skipping = !wpg_head(wpg)->sync;
+    return end(wpg);
+}
+
+/* We have nothing to send: the server is told so. Behind prepared statements it wants a Sync
+ * again, for it drops the one that came in the middle of the COPY. Other messages that came
+ * there are an error to it, and then it is not known how many answers follow. */
+static enum wpg_taken refuse_copy_in(struct wpg_conn *wpg)
+{
+    const struct wpg_flight *flight = wpg_head(wpg);
+    char *at = wire_io_room(&wpg->io, pgp_room(sizeof(copy_refused)) + PGP_SYNC_BYTES);
+    note_ours(wpg, copy_refused);
+    if (!at || wpg->count > 1)
+        return lose(wpg);
+    char *put = pgp_copy_fail_put(at, copy_refused);
+    if (flight->stmt && !flight->stmt->direct)
+        put = pgp_bare_put(put, PGP_SYNC);
+    wpg->io.out_used += (size_t)(put - at);
+    wpg->broken = wire_io_send(&wpg->io) == WIRE_IO_LOST || wpg->broken;
+    return WPG_NEXT;
+}
+
+static enum wpg_taken take_copy(struct wpg_conn *wpg, const struct pgp_frame *frame)
+{
+    switch (frame->type) {
+    case 'G': return refuse_copy_in(wpg);
+    case 'H':
+        note_ours(wpg, copy_refused);
+        wpg->copying = true;
+        return WPG_NEXT;
+    case 'd':
+    case 'c':
+        if (wpg->copying)
+            return WPG_NEXT;
+        return wpg_garbled(wpg, frame, "data of a COPY came where none was announced");
+    default: break;
+    }
+    return wpg_garbled(wpg, frame, "it was not expected here");
+}
+
+static NOINLINE enum wpg_taken take_other(struct wpg_conn *wpg, const struct pgp_frame *frame)
+{
+    const char *fault = pgp_fault(frame);
+    if (fault)
+        return wpg_garbled(wpg, frame, fault);
+    switch (frame->type) {
+    case 'T': return learn(wpg, frame);
+    case 'E': return take_error(wpg, frame);
+    case 'I': return end(wpg);
+    case 'n':
+    case '1':
+    case '2':
+    case 'N':
+    case 'S':
+    case 'A': return WPG_NEXT;
+    default: break;
+    }
+    return take_copy(wpg, frame);
+}
+
+static HOT enum wpg_taken take(struct wpg_conn *wpg, const struct pgp_frame *frame)
+{
+    switch (frame->type) {
+    case '2':
+        if (frame->body.bytes == 0)
+            return WPG_NEXT;
+        break;
+    case 'T':
+        if (wpg->fixed && frame->body.bytes >= 2 &&
+            pgp_u16(frame->body.at) == wpg->shape->count)
+            return WPG_NEXT;
+        break;
+    case 'D': return take_row(wpg, frame);
+    case 'C': return take_command(wpg, frame);
+    case 'Z': return take_ready(wpg, frame);
+    default: break;
+    }
+    return take_other(wpg, frame);
+}
+
+HOT enum wpg_taken wpg_take(struct wpg_conn *wpg)
+{
+    struct wire_io *io = &wpg->io;
+    for (;;) {
+        struct pgp_frame frame;
+        enum pgp_scan scan =
+            pgp_frame_next((struct slice){io->in + io->in_start, io->in_used - io->in_start},
+                           wpg->most, &frame, &wpg->need);
+        if (scan != PGP_FRAME)
+            return scan == PGP_MORE ? WPG_MORE : wpg_garbled_header(wpg);
+        io->in_start += wpg->need;
+        enum wpg_taken taken = take(wpg, &frame);
+        if (taken != WPG_NEXT)
+            return taken;
+    }
+}
