@@ -124,10 +124,21 @@ static void add_row(struct view *view, struct table *table, const struct row *ro
     }
 }
 
-/* Phases have service times alone. */
-static bool is_shown(const struct row *row, unsigned set)
+/* The steps of a search: its curve shows them. */
+static bool is_searched(const struct record *record, const struct row *row)
 {
-    return row->kind == ROW_OPEN && (!row->phase || (set & OPEN_SERVICE));
+    for (size_t i = 0; i < record->search_count; i++) {
+        if (text_is(record->searches[i].name, row->scenario))
+            return true;
+    }
+    return false;
+}
+
+/* Phases have service times alone. */
+static bool is_shown(const struct view *view, const struct row *row, unsigned set)
+{
+    return row->kind == ROW_OPEN && (!row->phase || (set & OPEN_SERVICE)) &&
+           !is_searched(view->pen->record, row);
 }
 
 static struct table *make(struct view *view, unsigned set)
@@ -142,7 +153,7 @@ static struct table *make(struct view *view, unsigned set)
             table_column(table, columns[i].group, columns[i].name, TABLE_RIGHT, false);
     }
     for (size_t i = 0; i < view->rows->count; i++) {
-        if (is_shown(&view->rows->items[i], set))
+        if (is_shown(view, &view->rows->items[i], set))
             add_row(view, table, &view->rows->items[i], set);
     }
     return table;
@@ -222,7 +233,7 @@ void show_open(struct pen *pen, const struct rows *rows, struct timings *told)
     bool any = false;
     struct view view = {.pen = pen, .rows = rows, .kind = ROW_OPEN, .to = rows->target_count};
     for (size_t i = 0; i < rows->count; i++) {
-        bool shown = is_shown(&rows->items[i], 0);
+        bool shown = is_shown(&view, &rows->items[i], 0);
         for (size_t t = 0; shown && t < rows->target_count; t++)
             look_at(&view, rows->items[i].cells[t]);
         any |= shown;

@@ -173,6 +173,16 @@ static void a_search_says_its_answer(void **state)
     assert_true(strstr(strstr(at, "p50") + 1, "p50") > strchr(at, '\n'));
 }
 
+static void steps_of_a_search_stand_in_its_curve_alone(void **state)
+{
+    (void)state;
+    struct record *record = search_record();
+    record->searches[0].name = "point_open";
+    struct text out = terminal(record, 140, false);
+    assert_null(strstr(out.at, "Open loop"));
+    (void)place(&out, "point_open with 8 clients on postgres: highest rate");
+}
+
 static void a_cost_is_the_difference(void **state)
 {
     (void)state;
@@ -241,6 +251,7 @@ int main(void)
         TEST(phases_have_their_service_time),
         TEST(every_width_is_kept),
         TEST(a_search_says_its_answer),
+        TEST(steps_of_a_search_stand_in_its_curve_alone),
         TEST(a_cost_is_the_difference),
         TEST(documents_are_filled),
     };
