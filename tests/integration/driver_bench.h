@@ -19,6 +19,7 @@
 struct bench {
     struct arena *arena;
     enum server_kind kind;
+    const char *client; /* "wire"; NULL: the library */
     struct server *server;
     struct drv_target target; /* as superuser; a copy of it is a target of one's own */
 };
@@ -34,10 +35,13 @@ static inline const char *bench_url(const struct bench *bench, const char *user,
                                     const char *password, const char *database,
                                     const char *query)
 {
-    return arena_printf(bench->arena, "%s://%s:%s@%s:%u/%s%s",
+    const char *client = bench->client ? arena_printf(bench->arena, "%cclient=%s",
+                                                      *query ? '&' : '?', bench->client)
+                                       : "";
+    return arena_printf(bench->arena, "%s://%s:%s@%s:%u/%s%s%s",
                         is_postgres(bench) ? "postgresql" : "mariadb", user, password,
-                        server_host(bench->server), server_port(bench->server), database,
-                        query);
+                        server_host(bench->server), server_port(bench->server), database, query,
+                        client);
 }
 
 static inline struct drv_target bench_target(const struct bench *bench, const char *url)
@@ -70,13 +74,11 @@ static inline struct err bench_refused(const struct drv_target *target)
     return err;
 }
 
-static inline struct value ask(struct drv_conn *conn, const char *sql)
+/* A connection that makes places, asks and describes; some clients leave that to another. */
+static inline struct drv_conn *bench_root(const struct bench *bench)
 {
-    struct value value = {.type = VALUE_NULL};
-    struct err err = {0};
-    if (!conn->class->query(conn, conn->arena, sql, &value, NULL, &err))
-        fail_msg("%s", err.text);
-    return value;
+    struct drv_target target = drv_control_target(bench->arena, &bench->target);
+    return bench_open(&target);
 }
 
 static inline void prepare(struct drv_conn *conn, const char *sql, uint32_t params, bool direct)
@@ -147,6 +149,25 @@ static inline void see(struct drv_sink *sink, const struct value *values, uint16
     seen->rows++;
 }
 
+/* The first value that a statement answers. A client without `query` sends it as an operation,
+ * which replaces what was prepared. */
+static inline struct value ask(struct drv_conn *conn, const char *sql)
+{
+    struct value value = {.type = VALUE_NULL};
+    struct seen seen = {.sink = {see}, .arena = conn->arena};
+    struct err err = {0};
+    if (conn->class->query) {
+        if (!conn->class->query(conn, conn->arena, sql, &value, NULL, &err))
+            fail_msg("%s", err.text);
+        return value;
+    }
+    prepare(conn, sql, 0, true);
+    struct drv_op op = {.depth = PROG_DECODE, .sink = &seen.sink};
+    if (run(conn, &op).verdict != DRV_OK)
+        fail_msg("%s: %s", sql, conn->class->last_error(conn));
+    return seen.rows > 0 ? seen.values[0][0] : value;
+}
+
 /* The server and a target for it; false, said aloud, where it is not installed. */
 static inline bool bench_start(struct bench *bench, enum server_kind kind)
 {
@@ -215,15 +236,30 @@ static inline void bench_thaw(const struct ice *ice)
 static struct bench the_bench;
 #define BENCH_TEST(test) cmocka_unit_test_prestate(test, &the_bench)
 
-/* The tests against each kind of server that is installed; what main() returns. */
+/* The tests with one client of the server that is on. */
+static inline int bench_run_client(const char *client, const struct CMUnitTest *tests,
+                                   size_t count)
+{
+    struct bench *bench = &the_bench;
+    bench->client = client;
+    bench->target = bench_target(bench, bench_url(bench, server_user(bench->server),
+                                                  server_password(bench->server),
+                                                  is_postgres(bench) ? "postgres" : "", ""));
+    const char *name = arena_printf(bench->arena, "%s %s", server_package(bench->kind),
+                                    bench->target.class->name);
+    return _cmocka_run_group_tests(name, tests, count, NULL, NULL);
+}
+
+/* The tests against each kind of server that is installed, with each of its clients; what
+ * main() returns. */
 static inline int bench_run(const struct CMUnitTest *tests, size_t count)
 {
     static const struct {
         enum server_kind kind;
-        const char *driver;
+        enum dialect dialect;
     } kinds[] = {
-        {SERVER_POSTGRES, "libpq"     },
-        {SERVER_MARIADB,  "libmariadb"},
+        {SERVER_POSTGRES, DIALECT_POSTGRES},
+        {SERVER_MARIADB,  DIALECT_MARIADB },
     };
     struct err err = {0};
     int failed = 0, tried = 0;
@@ -235,7 +271,9 @@ static inline int bench_run(const struct CMUnitTest *tests, size_t count)
         if (!bench_start(&the_bench, kinds[i].kind))
             continue;
         tried++;
-        failed += _cmocka_run_group_tests(kinds[i].driver, tests, count, NULL, NULL);
+        failed += bench_run_client(NULL, tests, count);
+        if (drv_find_client(kinds[i].dialect, slice_of("wire")))
+            failed += bench_run_client("wire", tests, count);
         server_stop(&the_bench.server);
         arena_destroy(&the_bench.arena);
     }

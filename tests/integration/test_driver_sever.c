@@ -73,7 +73,7 @@ static void a_step_is_lost(void **state)
 static void a_query_fails(void **state)
 {
     struct bench *bench = *state;
-    struct blade blade = {.conn = bench_open(&bench->target)};
+    struct blade blade = {.conn = bench_root(bench)};
     struct err err = {0};
     struct ice ice = bench_freeze(bench);
     pthread_t thread = start_blade(&blade);
