@@ -21,6 +21,9 @@ class Figures:
     def at_least(self, name, value, bar):
         self._line(name, value, f">={bar}", value >= bar)
 
+    def show(self, name, value):
+        print(f"{name} {value:.4g} - -", flush=True)
+
     def skip(self, name, why):
         print(f"{name} - - skipped: {why}", flush=True)
 

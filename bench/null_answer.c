@@ -117,8 +117,14 @@ static bool contains(struct slice text, const char *what)
 
 static void put_select(struct slice text, struct null_out *out)
 {
-    if (contains(text, "current_setting("))
+    if (contains(text, "'max_connections'"))
+        put_text_row(out, slice_of("65536"));
+    else if (contains(text, "reserved_connections"))
+        put_text_row(out, slice_of("0"));
+    else if (contains(text, "current_setting("))
         put_text_row(out, slice_of(contains(text, "debug_assertions") ? "off" : "on"));
+    else if (contains(text, "pg_backend_pid()"))
+        put_text_row(out, slice_of("1")); /* as put_hello says: no pooler between */
     else if (contains(text, "version()"))
         put_text_row(out, slice_of("null 15"));
     else if (contains(text, "string_agg("))
@@ -288,6 +294,7 @@ static bool answer_one(struct null_session *session, const char *at, size_t byte
 {
     if (!session->started)
         return answer_start(session, at + 4, out);
+    out->counts[(uint8_t)*at]++;
     struct wire_bytes body = wire_bytes_of(at + HEADER_BYTES, bytes - HEADER_BYTES);
     return answer_message(session, *at, body, out);
 }

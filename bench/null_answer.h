@@ -42,6 +42,7 @@ struct null_session {
 struct null_out {
     char *at;
     size_t used, room;
+    uint64_t counts[256]; /* messages answered so far, by type */
 };
 
 /* Answers the whole messages in front of `in`, as long as there is room for answers; *consumed

@@ -4,7 +4,8 @@
  * loop, up to as many connections as the system lets us have descriptors.
  *
  * Listens on a free port of 127.0.0.1 and, given a folder, on FOLDER/.s.PGSQL.PORT. Prints the
- * port when it is ready; ends on SIGTERM, SIGINT, or when its standard input is a pipe that
+ * port when it is ready, and at the end how many messages of each type came ("B 1000"). Ends on
+ * SIGTERM, SIGINT, or when its standard input is a pipe that
  * closes, so that it cannot outlive who started it.
  */
 
@@ -18,6 +19,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -261,7 +263,8 @@ static bool start(struct null_server *server, struct arena *arena, const char *f
     (void)watch(server, STDIN_FILENO, &ignored); /* a file cannot be watched */
     server->conns = arena_array(arena, struct conn, CONNS_MOST);
     server->in = arena_array(arena, char, IN_BYTES);
-    server->out = (struct null_out){arena_array(arena, char, OUT_BYTES), 0, OUT_BYTES};
+    server->out =
+        (struct null_out){.at = arena_array(arena, char, OUT_BYTES), .room = OUT_BYTES};
     printf("%u\n", port);
     return fflush(stdout) == 0 || err_errno(err, "saying the port");
 }
@@ -271,6 +274,10 @@ static void finish(struct null_server *server)
     for (int fd = 0; server->conns && fd < CONNS_MOST; fd++) {
         if (server->conns[fd].open)
             close_conn(server, fd);
+    }
+    for (int type = 0; type < 256; type++) {
+        if (server->out.counts[type] > 0)
+            printf("%c %" PRIu64 "\n", type, server->out.counts[type]);
     }
     loop_destroy(&server->loop);
     if (server->path[0])

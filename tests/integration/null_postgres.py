@@ -151,6 +151,7 @@ def main():
         server.process.terminate()
         assert server.process.wait(10) == 0, "not a clean end"
         assert not list(server.folder.iterdir()), "the socket is still there"
+    assert server.messages["B"] >= 100_000 and "P" in server.messages, server.messages
 
 
 main()

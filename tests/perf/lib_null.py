@@ -6,16 +6,22 @@ import subprocess
 import tempfile
 
 
+def program():
+    """Where it is: said by ctest, else beside the stand."""
+    beside = pathlib.Path(os.environ["DBDYNO"]).parent / "null_postgres"
+    return os.environ.get("NULL_POSTGRES", str(beside))
+
+
 class NullServer:
     """Runs inside a `with`; its standard input is a pipe, so it ends with us, however we end."""
 
-    def __init__(self, program=None, before=()):
-        self.program = program or os.environ["NULL_POSTGRES"]
+    def __init__(self, before=()):
         self.before = before  # a command that starts it: taskset, say
+        self.messages = {}  # after the end: how many of each type came
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="dn"))
-        self.process = subprocess.Popen([*self.before, self.program, str(self.folder)],
+        self.process = subprocess.Popen([*self.before, program(), str(self.folder)],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline() or 0)
         if not self.port:
@@ -26,11 +32,11 @@ class NullServer:
     def __exit__(self, *_):
         self.process.terminate()
         try:
-            self.process.wait(10)
+            said, _ = self.process.communicate(timeout=10)
+            self.messages = {line[0]: int(line[2:]) for line in said.splitlines()}
         except subprocess.TimeoutExpired:
             self.process.kill()
-        self.process.stdin.close()
-        self.process.stdout.close()
+            self.process.communicate()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def host(self, local=True):

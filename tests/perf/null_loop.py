@@ -20,14 +20,14 @@ return suite { "null_loop",
 """
 
 
-def run(tool, operations):
+def run(tool, operations, suite=SUITE, target="null"):
     """Runs the suite under valgrind; returns its stderr and the files that the tool wrote."""
     with tempfile.TemporaryDirectory(prefix="dbdyno-perf-") as folder:
-        suite = pathlib.Path(folder, "null_loop.lua")
-        suite.write_text(SUITE % operations)
+        file = pathlib.Path(folder, "suite.lua")
+        file.write_text(suite % operations)
         done = subprocess.run(
             ["valgrind", *(word.replace("FOLDER", folder) for word in tool),
-             os.path.abspath(os.environ["DBDYNO"]), "run", str(suite), "--on", "null",
+             os.path.abspath(os.environ["DBDYNO"]), "run", str(file), "--on", target,
              "--no-floors", "--out", str(pathlib.Path(folder, "record.json"))],
             cwd=folder, capture_output=True, text=True, timeout=250, check=False)
         if done.returncode != 0:
@@ -36,11 +36,11 @@ def run(tool, operations):
                              for path in sorted(pathlib.Path(folder).glob("callgrind.*"))}
 
 
-def instructions_by_thread(operations):
+def instructions_by_thread(operations, suite, target):
     """The main thread's watch looks around as long as the run lasts, so its instructions depend on
     how busy the machine is; the worker's do not. One file a thread of a process."""
     _, files = run(["--tool=callgrind", "--separate-threads=yes",
-                    "--callgrind-out-file=FOLDER/callgrind.%p"], operations)
+                    "--callgrind-out-file=FOLDER/callgrind.%p"], operations, suite, target)
     threads = {}
     for name, text in files.items():
         found = re.search(r"^totals: (\d+)", text, re.M)
@@ -58,21 +58,25 @@ def allocations(operations):
     return sum(int(figure.replace(",", "")) for figure in found)  # the stand and its reaper
 
 
+def instructions(few, many, suite=SUITE, target="null"):
+    """Of the thread that does the work, for one operation."""
+    less, more = (instructions_by_thread(count, suite, target) for count in (few, many))
+    worker = max(more, key=lambda thread: more[thread] - less.get(thread, 0))
+    return (more[worker] - less[worker]) / (many - few)
+
+
 def measure():
     """(instructions, heap allocations) of one operation."""
-    few, many = instructions_by_thread(FEW), instructions_by_thread(MANY)
-    worker = max(many, key=lambda thread: many[thread] - few.get(thread, 0))
-    return ((many[worker] - few[worker]) / (MANY - FEW),
-            (allocations(MANY) - allocations(FEW)) / (MANY - FEW))
+    return (instructions(FEW, MANY), (allocations(MANY) - allocations(FEW)) / (MANY - FEW))
 
 
 def main():
     if not shutil.which("valgrind"):
         print("skipped: no valgrind")
         return 77
-    instructions, allocated = measure()
+    counted, allocated = measure()
     short = False
-    for name, value, bar in (("null_instructions_per_operation", instructions, INSTRUCTIONS_BAR),
+    for name, value, bar in (("null_instructions_per_operation", counted, INSTRUCTIONS_BAR),
                              ("null_allocations_per_operation", allocated, ALLOCATIONS_BAR)):
         # A few reallocations of a growing list are not "per operation".
         fine = value <= bar + 0.001
