@@ -66,6 +66,7 @@ struct proc_facts {
         proportional_bytes; /* Pss: shared pages divided by who shares them; 0 = closed to us */
 };
 void proc_read(pid_t pid, struct proc_facts *facts);
+void proc_read_times(pid_t pid, struct proc_facts *facts); /* without bytes: far cheaper */
 
 /* Pids of all processes whose parent chain leads to `root`, with `root` first; at most `room`.
  * Returns how many there are. */

@@ -97,9 +97,8 @@ static bool read_stat(pid_t pid, struct stat_line *line)
     return true;
 }
 
-void proc_read(pid_t pid, struct proc_facts *facts)
+void proc_read_times(pid_t pid, struct proc_facts *facts)
 {
-    char content[STATUS_BYTES];
     struct stat_line line;
     *facts = (struct proc_facts){0};
     if (!read_stat(pid, &line))
@@ -108,6 +107,14 @@ void proc_read(pid_t pid, struct proc_facts *facts)
     facts->children_cpu_ns = line.children_ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
     if (!os_process_cpu_ns(pid, &facts->cpu_ns))
         facts->cpu_ns = 0;
+}
+
+void proc_read(pid_t pid, struct proc_facts *facts)
+{
+    char content[STATUS_BYTES];
+    proc_read_times(pid, facts);
+    if (facts->parent == 0)
+        return;
     (void)read_proc(pid, "status", content, sizeof(content));
     facts->resident_bytes = field_bytes(content, "VmRSS:");
     facts->peak_bytes = field_bytes(content, "VmHWM:");

@@ -219,8 +219,7 @@ static void note_usage(struct arena *arena, struct rec_cell *out, const struct c
         if (cell->wall_ns >= CELL_SHARE_SPAN_NS)
             metric_real(arena, out, "server_cores", "1", REC_LOWER,
                         (double)used / (double)span_ns);
-        metric_whole(arena, out, "server_resident_bytes", "bytes",
-                     cell->usage_after.resident_bytes);
+        metric_whole(arena, out, "server_resident_bytes", "bytes", cell->server_bytes);
     } else {
         added->unavailable = cell->session->target.home == DRV_HOME_EMBEDDED
                                  ? "embedded: the database runs in the client's threads"

@@ -180,6 +180,7 @@ struct cell {
      * took until the last was done or given up. */
     uint64_t due, window_ns, drain_ns;
     struct server_usage usage_before, usage_after;
+    uint64_t server_bytes;                   /* resident, at its end */
     uint64_t usage_begun_ns, usage_ended_ns; /* of reading them */
     bool server_cpu_known;
     uint64_t *connect_ns;

@@ -272,9 +272,10 @@ static void measure(struct stand *stand)
     watch(stand);
     usage_read(stand, &cell->usage_after);
     cell->usage_ended_ns = os_now_ns();
-    if (cell->usage_after.resident_bytes > cell->session->peak_resident_bytes)
-        cell->session->peak_resident_bytes = cell->usage_after.resident_bytes;
     around_stop(&around, stand->runner);
+    cell->server_bytes = server_usage_bytes(&cell->usage_after);
+    if (cell->server_bytes > cell->session->peak_resident_bytes)
+        cell->session->peak_resident_bytes = cell->server_bytes;
     cell->around_fault = around.fault;
     gate_open(&stand->gate, 2);
     watch(stand);

@@ -89,8 +89,7 @@ bool server_alive(struct server *server, char *how, size_t room);
 
 /* A process and its family (workers, connections) at one moment. */
 struct server_usage {
-    uint64_t resident_bytes; /* proportional set size of all */
-    uint64_t ended_ns;       /* CPU of those that ended before, known in steps of 10 ms */
+    uint64_t ended_ns; /* CPU of those that ended before, known in steps of 10 ms */
     uint32_t processes;
     struct server_process {
         pid_t pid;
@@ -98,6 +97,10 @@ struct server_usage {
     } * each;
 };
 void server_usage_read(struct arena *arena, pid_t pid, struct server_usage *usage);
+
+/* Memory of all of them: the sum of their proportional set sizes. Of thousands of processes it
+ * takes seconds. */
+uint64_t server_usage_bytes(const struct server_usage *usage);
 
 /* CPU time between two readings that lie wall_ns apart. Processes that live in the second count
  * exactly; the time of those that ended in between moves to their parent in steps of 10 ms, so

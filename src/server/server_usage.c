@@ -13,14 +13,23 @@ void server_usage_read(struct arena *arena, pid_t pid, struct server_usage *usag
     usage->each = arena_array(arena, struct server_process, usage->processes);
     for (uint32_t i = 0; i < usage->processes; i++) {
         struct proc_facts facts;
-        proc_read(family[i], &facts);
+        proc_read_times(family[i], &facts);
         usage->each[i].pid = family[i];
         usage->each[i].cpu_ns = facts.cpu_ns;
         usage->ended_ns += facts.children_cpu_ns;
-        usage->resident_bytes +=
-            facts.proportional_bytes ? facts.proportional_bytes : facts.resident_bytes;
     }
     arena_destroy(&scratch);
+}
+
+uint64_t server_usage_bytes(const struct server_usage *usage)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < usage->processes; i++) {
+        struct proc_facts facts;
+        proc_read(usage->each[i].pid, &facts);
+        bytes += facts.proportional_bytes ? facts.proportional_bytes : facts.resident_bytes;
+    }
+    return bytes;
 }
 
 /* CPU of one process at a reading; 0 when it was not there. */

@@ -118,11 +118,11 @@ static void lives_and_leaves_nothing(struct arena *arena, enum server_kind kind)
     no_title_holds(server_password(server), trace.pid);
     server_usage_read(arena, trace.pid, &usage);
     assert_true(usage.processes >= 1 && usage.each[0].cpu_ns > 0 &&
-                usage.resident_bytes > 1 << 20);
+                server_usage_bytes(&usage) > 1 << 20);
     print_message("%s: set up in %.0f ms, accepted after %.0f ms, %u processes, %.0f MiB\n",
                   server_user(server), (double)server_init_ns(server) / 1e6,
                   (double)server_startup_ns(server) / 1e6, usage.processes,
-                  (double)usage.resident_bytes / (1 << 20));
+                  (double)server_usage_bytes(&usage) / (1 << 20));
     uint64_t from_ns = os_now_ns();
     server_stop(&server);
     print_message("stopped in %.0f ms\n", (double)(os_now_ns() - from_ns) / 1e6);
