@@ -74,8 +74,8 @@ struct suite_scenario {
     uint32_t client_count;
     bool clients_named; /* the suite gave them: `clients` is a parameter of the cell's key */
 
-    uint32_t warmup;      /* executions of each client before the start line, not counted */
-    uint64_t warmup_ns;   /* a time instead (then warmup is 0); 0: by executions */
+    uint32_t warmup;    /* executions of each client before the start line, not counted */
+    uint64_t warmup_ns; /* a time instead (then warmup is 0); 0: by executions */
     /* Executions of each client, in an open loop of all clients together; 0 with a duration.
      */
     uint64_t samples;

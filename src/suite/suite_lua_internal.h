@@ -113,6 +113,8 @@ bool suite_spec_whole(const struct suite_spec *spec, const char *key, int64_t mi
                       int64_t *out);
 bool suite_spec_flag(const struct suite_spec *spec, const char *key, bool *out);
 bool suite_spec_duration(const struct suite_spec *spec, const char *key, uint64_t *ns);
+bool suite_spec_real(const struct suite_spec *spec, const char *key, double min, double max,
+                     double *out);
 bool suite_spec_choice(const struct suite_spec *spec, const char *key, const char *const *names,
                        unsigned *out);
 struct suite_expr *suite_spec_expr(const struct suite_spec *spec, const char *key);

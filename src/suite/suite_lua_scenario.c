@@ -11,6 +11,10 @@ enum { DEFAULT_WARMUP = 1, DEFAULT_SAMPLES = 7, DEFAULT_BATCH = 500, SAMPLES_MAX
 
 enum { HELP_BYTES = 64 };
 
+#define DEFAULT_OPEN_NS (10 * NS_PER_S)
+#define RATE_MIN_PER_S  0.00027 /* one an hour */
+#define RATE_MAX_PER_S  1e7
+
 /* ---- what all kinds of scenarios have */
 static void add_client(struct suite_spec *spec, uint32_t *clients, uint32_t *count,
                        int64_t number)
@@ -121,21 +125,56 @@ static struct suite_scenario_def *begin(struct suite_spec *spec, enum maker make
     return def;
 }
 
-/* How often: samples, per_client (the same) or duration, one of them. */
+/* Executions of each client, or a text: a time. */
+static void read_warmup(struct suite_spec *spec, struct suite_scenario *s)
+{
+    int64_t warmup = DEFAULT_WARMUP;
+    bool is_text = false;
+    if (suite_spec_push(spec, "warmup")) {
+        is_text = lua_type(spec->lua, -1) == LUA_TSTRING;
+        lua_pop(spec->lua, 1);
+    }
+    if (is_text && suite_spec_duration(spec, "warmup", &s->warmup_ns))
+        warmup = 0;
+    else if (!is_text)
+        suite_spec_whole(spec, "warmup", 0, SAMPLES_MAX, &warmup);
+    s->warmup = (uint32_t)warmup;
+}
+
+static void read_rate(struct suite_spec *spec, struct suite_scenario *s)
+{
+    static const char *const arrivals[] = {
+        [SUITE_POISSON] = "poisson", [SUITE_FIXED] = "fixed", NULL};
+    unsigned law = SUITE_POISSON;
+    suite_spec_real(spec, "rate", RATE_MIN_PER_S, RATE_MAX_PER_S, &s->rate_per_s);
+    suite_spec_choice(spec, "arrivals", arrivals, &law);
+    s->arrivals = (enum suite_arrivals)law;
+    if (suite_spec_has(spec, "arrivals") && !suite_spec_has(spec, "rate"))
+        suite_spec_fault(spec, "arrivals belongs to an open loop: rate is missing");
+    double executions = s->rate_per_s * (double)s->duration_ns / 1e9;
+    if (executions > SAMPLES_MAX)
+        suite_spec_fault(spec, "rate and duration make %.0f executions, more than %d",
+                         executions, SAMPLES_MAX);
+}
+
+/* How often: samples, per_client (the same) or duration, one of them; at which rate. */
 static void read_mode(struct suite_spec *spec, struct suite_scenario *s)
 {
-    int64_t warmup = DEFAULT_WARMUP, samples = DEFAULT_SAMPLES;
-    suite_spec_whole(spec, "warmup", 0, SAMPLES_MAX, &warmup);
+    int64_t samples = DEFAULT_SAMPLES;
     int given = suite_spec_has(spec, "samples") + suite_spec_has(spec, "per_client") +
                 suite_spec_has(spec, "duration");
+    read_warmup(spec, s);
     suite_spec_whole(spec, "samples", 1, SAMPLES_MAX, &samples);
     suite_spec_whole(spec, "per_client", 1, SAMPLES_MAX, &samples);
-    if (suite_spec_duration(spec, "duration", &s->duration_ns))
+    if (given == 0 && suite_spec_has(spec, "rate"))
+        s->duration_ns = DEFAULT_OPEN_NS;
+    suite_spec_duration(spec, "duration", &s->duration_ns);
+    if (s->duration_ns)
         samples = 0;
     if (given > 1)
         suite_spec_fault(spec, "expected one of samples, per_client and duration");
-    s->warmup = (uint32_t)warmup;
     s->samples = (uint64_t)samples;
+    read_rate(spec, s);
 }
 
 static const char *shown(const struct suite_spec *spec, uint64_t ns)
@@ -166,12 +205,17 @@ static void settle_deadlines(const struct suite_spec *spec, struct suite_scenari
 {
     struct suite_scenario *s = &def->s;
     uint64_t statement_ns = def->source.statement_deadline_ns;
+    uint64_t measured_ns = s->warmup_ns + s->duration_ns;
+    if (s->rate_per_s > 0 && s->duration_ns == 0)
+        measured_ns += (uint64_t)((double)s->samples / s->rate_per_s * 1e9);
     bool given = s->deadline_ns > 0;
     if (!given)
-        s->deadline_ns = s->duration_ns + SUITE_DEADLINE_NS;
-    if (given && s->duration_ns >= s->deadline_ns) {
-        suite_spec_fault(spec, "deadline (%s) is not longer than duration (%s)",
-                         shown(spec, s->deadline_ns), shown(spec, s->duration_ns));
+        s->deadline_ns = measured_ns + SUITE_DEADLINE_NS;
+    if (given && measured_ns >= s->deadline_ns) {
+        suite_spec_fault(spec, "deadline (%s) is not longer than %s (%s)",
+                         shown(spec, s->deadline_ns),
+                         s->warmup_ns ? "warmup and duration" : "duration",
+                         shown(spec, measured_ns));
         return;
     }
     if (statement_ns > s->deadline_ns)
@@ -272,7 +316,7 @@ static int new_scenario(lua_State *lua)
                                          "duration",   "clients",  "equal",
                                          "per_client", "deadline", "statement_deadline",
                                          "depth",      "direct",   "unsupported",
-                                         NULL};
+                                         "rate",       "arrivals", NULL};
     static const char *const equals[] = {"rows", NULL};
     struct suite_spec spec = suite_spec_open(lua, "scenario", fields, 1);
     struct suite_scenario_def *def = begin(&spec, MAKER_SCENARIO);
@@ -293,7 +337,8 @@ int suite_lua_ping_scenario(lua_State *lua)
     static const char *const fields[] = {"help",        "after",    "warmup",
                                          "samples",     "duration", "clients",
                                          "per_client",  "deadline", "statement_deadline",
-                                         "unsupported", NULL};
+                                         "unsupported", "rate",     "arrivals",
+                                         NULL};
     struct suite_spec spec = suite_spec_open(lua, "ping", fields, 1);
     struct suite_scenario_def *def = begin(&spec, MAKER_PING);
     struct suite_step *step = arena_new(spec.ld->arena, struct suite_step);

@@ -3,6 +3,7 @@
 #include "suite/suite_lua_internal.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -215,6 +216,23 @@ bool suite_spec_duration(const struct suite_spec *spec, const char *key, uint64_
         *ns = found;
     else
         fault_at(spec, key, "a duration up to 24h, as \"10s\" or \"5ms\"");
+    lua_pop(spec->lua, 1);
+    return good;
+}
+
+bool suite_spec_real(const struct suite_spec *spec, const char *key, double min, double max,
+                     double *out)
+{
+    char expected[80];
+    if (!suite_spec_push(spec, key))
+        return false;
+    double number = lua_type(spec->lua, -1) == LUA_TNUMBER ? lua_tonumber(spec->lua, -1) : -1;
+    bool good = number >= min && number <= max;
+    if (good)
+        *out = number;
+    text_print(expected, sizeof(expected), "a number from %g to %.0f", min, max);
+    if (!good)
+        fault_at(spec, key, expected);
     lua_pop(spec->lua, 1);
     return good;
 }

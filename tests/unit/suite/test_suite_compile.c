@@ -264,6 +264,24 @@ static void scenario_fields(void **state)
     unload(&l);
 }
 
+static void open_loops(void **state)
+{
+    (void)state;
+    struct loaded l =
+        load_ok("return suite { 'x', ping { 'a', rate = 0.5, warmup = '2s' },\n"
+                "  ping { 'b', rate = 1000, arrivals = 'fixed', samples = 30, clients = 4 },\n"
+                "  ping { 'c', rate = 1 / 3600, duration = '24h', warmup = 0 } }");
+    const struct suite_scenario *s = l.suite.scenarios;
+    assert_true(s[0].rate_per_s == 0.5 && s[0].arrivals == SUITE_POISSON);
+    assert_true(s[0].duration_ns == 10 * NS_PER_S && s[0].samples == 0);
+    assert_true(s[0].warmup_ns == 2 * NS_PER_S && s[0].warmup == 0);
+    assert_int_equal(s[0].deadline_ns, 312 * NS_PER_S);
+    assert_true(s[1].rate_per_s == 1000 && s[1].arrivals == SUITE_FIXED);
+    assert_true(s[1].duration_ns == 0 && s[1].samples == 30 && s[1].warmup == 1);
+    assert_true(s[2].warmup_ns == 0 && s[2].warmup == 0);
+    unload(&l);
+}
+
 /* ---- the built-in suites, quick and full, on every dialect */
 static void load_builtin(const char *name, bool quick)
 {
@@ -311,6 +329,7 @@ int main(void)
         cmocka_unit_test(dialects_have_their_own_text),
         cmocka_unit_test(steps_become_operations),
         cmocka_unit_test(scenario_fields),
+        cmocka_unit_test(open_loops),
         cmocka_unit_test(builtins_compile_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
