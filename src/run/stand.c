@@ -327,15 +327,20 @@ static void collect_schedule(struct stand *stand, uint64_t end_ns)
 {
     struct cell *cell = stand->cell;
     uint64_t due_ns, window_end_ns = stand->schedule.start_ns + cell->window_ns;
+    bool cut = false; /* stopped before all was due */
     for (uint32_t i = 0; i < cell->clients; i++) {
         due_ns = stand->clients[i].arrival_ns;
         if (due_ns != 0 && due_ns < end_ns)
             keep_unfinished(&cell->total, due_ns, end_ns);
+        cut |= due_ns >= end_ns;
     }
-    while (schedule_take(&stand->schedule, &due_ns) && due_ns < end_ns)
-        keep_unfinished(&cell->total, due_ns, end_ns);
+    while (!cut && schedule_take(&stand->schedule, &due_ns)) {
+        cut = due_ns >= end_ns;
+        if (!cut)
+            keep_unfinished(&cell->total, due_ns, end_ns);
+    }
     cell->due = cell->executions + cell->total.unfinished;
-    if (end_ns < window_end_ns)
+    if (cut && end_ns < window_end_ns)
         cell->window_ns =
             end_ns > stand->schedule.start_ns ? end_ns - stand->schedule.start_ns : 0;
     cell->drain_ns = end_ns > window_end_ns ? end_ns - window_end_ns : 0;
