@@ -26,9 +26,11 @@ struct fake_postgres {
     int listener;
     pthread_t thread;
     uint64_t service_ns;            /* of every Execute; 0: at once */
+    uint64_t sleep_ns;              /* it sleeps so much of it, and spins the rest */
     uint64_t freeze_every;          /* every so many statements … */
     uint64_t freeze_ns;             /* … it takes so much longer; 0: never */
     uint64_t times[FAKE_TIMES_MAX]; /* its own measurements of executed statements */
+    uint64_t ended[FAKE_TIMES_MAX]; /* and when each was done */
     uint32_t count;
 };
 
@@ -123,12 +125,14 @@ static void fake_row(struct fake_out *out)
     fake_add(out, 'C', "SELECT 1", 9);
 }
 
-/* The work: spins, because a sleep ends late. */
+/* The work: spins at its end, because a sleep ends late. */
 static void fake_work(struct fake_postgres *fake, uint64_t start_ns)
 {
     uint64_t due_ns = start_ns + fake->service_ns;
     if (fake->freeze_ns && (fake->count + 1) % fake->freeze_every == 0)
         due_ns += fake->freeze_ns;
+    if (fake->sleep_ns > 0)
+        os_sleep_until_ns(due_ns - fake->service_ns + fake->sleep_ns);
     while (os_now_ns() < due_ns) {
     }
 }
@@ -154,8 +158,11 @@ static void fake_message(struct fake_postgres *fake, int fd, char type, struct f
         fake_add(out, 'Z', "I", 1);
         if (*started_ns) {
             fake_work(fake, *started_ns);
-            if (fake->count < FAKE_TIMES_MAX)
-                fake->times[fake->count++] = os_now_ns() - *started_ns;
+            if (fake->count < FAKE_TIMES_MAX) {
+                fake->ended[fake->count] = os_now_ns();
+                fake->times[fake->count] = fake->ended[fake->count] - *started_ns;
+                fake->count++;
+            }
             *started_ns = 0;
         }
         fake_send(fd, out);
