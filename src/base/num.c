@@ -136,15 +136,53 @@ bool num_duration(struct slice text, uint64_t *ns)
     return true;
 }
 
+/* Decimal digits: 1233 / 4096 is a little more than log10(2), so the guess from the bits is
+ * right or one too small. */
+static uint32_t digit_count(uint64_t value)
+{
+    static const uint64_t powers[20] = {
+        UINT64_C(1),
+        UINT64_C(10),
+        UINT64_C(100),
+        UINT64_C(1000),
+        UINT64_C(10000),
+        UINT64_C(100000),
+        UINT64_C(1000000),
+        UINT64_C(10000000),
+        UINT64_C(100000000),
+        UINT64_C(1000000000),
+        UINT64_C(10000000000),
+        UINT64_C(100000000000),
+        UINT64_C(1000000000000),
+        UINT64_C(10000000000000),
+        UINT64_C(100000000000000),
+        UINT64_C(1000000000000000),
+        UINT64_C(10000000000000000),
+        UINT64_C(100000000000000000),
+        UINT64_C(1000000000000000000),
+        UINT64_C(10000000000000000000),
+    };
+    uint32_t guess = (64 - (uint32_t)__builtin_clzll(value | 1)) * 1233 >> 12;
+    return guess + (value >= powers[guess]) + (value == 0);
+}
+
+/* Two digits at a time. */
 uint32_t num_print_u64(char *buffer, uint64_t value)
 {
-    char digits[20];
-    uint32_t count = 0;
-    do {
-        digits[sizeof(digits) - ++count] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    memcpy(buffer, digits + sizeof(digits) - count, count);
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    uint32_t count = digit_count(value);
+    char *at = buffer + count;
+    for (; value >= 100; value /= 100) {
+        at -= 2;
+        memcpy(at, pairs + 2 * (value % 100), 2);
+    }
+    if (value >= 10)
+        memcpy(at - 2, pairs + 2 * value, 2);
+    else
+        at[-1] = (char)('0' + value);
     return count;
 }
 

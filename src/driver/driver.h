@@ -37,6 +37,7 @@ enum drv_cap {
     DRV_CAP_REMOTE = 1 << 3,   /* a server: has a fresh schema (place), may be managed */
 };
 
+/* WANT_WRITE waits for reading too: a server may not read on before we do. */
 enum drv_step { DRV_DONE, DRV_WANT_READ, DRV_WANT_WRITE, DRV_FAILED };
 
 /* DONE comes with OK, RETRY (serialization failure, deadlock, busy), ERROR or TIMEOUT

@@ -108,8 +108,8 @@ char *pgp_bare_put(char *at, enum pgp_bare type)
 size_t pgp_bind_room(const struct pgp_bind_spec *spec)
 {
     enum { FIXED = 80 };
-    return FIXED + spec->before.bytes + strlen(spec->stmt) + 2 * (size_t)spec->param_count +
-           2 * (size_t)spec->column_count;
+    return FIXED + PGP_SPARE_BYTES + spec->before.bytes + strlen(spec->stmt) +
+           2 * (size_t)spec->param_count + 2 * (size_t)spec->column_count;
 }
 
 static char *put_result_formats(char *at, const struct pgp_bind_spec *spec)
@@ -134,7 +134,7 @@ void pgp_bind_make(struct pgp_bind *bind, const struct pgp_bind_spec *spec, char
     char *tail = at, *results = put_result_formats(at, spec);
     at = spec->describe ? pgp_describe_put(results, 'P', "") : results;
     at = pgp_bare_put(pgp_execute_put(at, 0), PGP_SYNC);
-    assert((size_t)(at - room) <= pgp_bind_room(spec));
+    assert((size_t)(at - room) + PGP_SPARE_BYTES <= pgp_bind_room(spec));
     *bind = (struct pgp_bind){
         .head = room,
         .tail = tail,
@@ -226,11 +226,19 @@ static NOINLINE char *put_other(char *at, char *format, enum pgp_param kind,
     return put_u32(at, UINT32_MAX);
 }
 
+/* In whole blocks: both places have PGP_SPARE_BYTES behind them. Shorter than a call of memcpy
+ * for the few bytes that these pieces have. */
+static inline void copy_blocks(char *to, const char *from, uint32_t bytes)
+{
+    for (uint32_t i = 0; i < bytes; i += PGP_SPARE_BYTES)
+        memcpy(to + i, from + i, PGP_SPARE_BYTES);
+}
+
 HOT char *pgp_bind_put(const struct pgp_bind *bind, const struct value *values, bool sync,
                        char *at)
 {
     char *message = at + bind->bind_at, *format = at + bind->formats_at;
-    memcpy(at, bind->head, bind->head_bytes);
+    copy_blocks(at, bind->head, bind->head_bytes);
     at += bind->head_bytes;
     for (uint16_t i = 0; i < bind->param_count; i++, format += 2) {
         if (values[i].type == VALUE_INT && bind->params[i] < PGP_PARAM_BOOL)
@@ -240,7 +248,7 @@ HOT char *pgp_bind_put(const struct pgp_bind *bind, const struct value *values, 
         if (!at)
             return NULL;
     }
-    memcpy(at, bind->tail, bind->tail_bytes);
+    copy_blocks(at, bind->tail, bind->tail_bytes);
     (void)finish(message, at + bind->result_bytes);
     return at + bind->tail_bytes - (sync ? 0 : PGP_SYNC_BYTES);
 }

@@ -85,6 +85,8 @@ static struct value decode_bytea(char *text, uint32_t bytes)
     return blob;
 }
 
+enum { SHORT_DIGITS = 18 };
+
 static uint64_t big_endian(const char *at)
 {
     return (uint64_t)pgp_u32(at) << 32 | pgp_u32(at + 4);
@@ -115,6 +117,22 @@ static struct value decode_binary(enum pgp_kind kind, const char *at, uint32_t b
     return (struct value){.type = VALUE_BLOB, .bytes = bytes, .as.text = at};
 }
 
+/* A whole number that cannot be out of range. */
+static struct value decode_short(const char *text, uint32_t bytes)
+{
+    int64_t number = 0;
+    bool minus = text[0] == '-';
+    for (uint32_t i = minus; i < bytes; i++) {
+        uint32_t digit = (uint32_t)text[i] - '0';
+        if (digit > 9)
+            return value_of_number(text, bytes);
+        number = number * 10 + digit;
+    }
+    if (minus && bytes == 1)
+        return value_text(text, bytes);
+    return value_int(minus ? -number : number);
+}
+
 struct value pgp_decode(enum pgp_kind kind, char *text, uint32_t bytes)
 {
     static const uint8_t widths[] = {
@@ -124,6 +142,8 @@ struct value pgp_decode(enum pgp_kind kind, char *text, uint32_t bytes)
     };
     if (kind == PGP_TEXT || bytes < widths[kind])
         return value_text(text, bytes);
+    if (kind == PGP_INT && bytes - 1 < SHORT_DIGITS)
+        return decode_short(text, bytes);
     if (kind == PGP_INT || kind == PGP_NUMERIC)
         return value_of_number(text, bytes);
     if (kind == PGP_BOOL)

@@ -96,7 +96,8 @@ static inline struct drv_outcome finish(struct drv_conn *conn, enum drv_step *la
     enum drv_step step = conn->class->step(conn, &outcome);
     while (step == DRV_WANT_READ || step == DRV_WANT_WRITE) {
         struct pollfd fd = {.fd = conn->class->fd(conn),
-                            .events = step == DRV_WANT_READ ? POLLIN : POLLOUT};
+                            .events =
+                                (short)(step == DRV_WANT_READ ? POLLIN : POLLIN | POLLOUT)};
         assert_int_equal(poll(&fd, 1, 20000), 1);
         step = conn->class->step(conn, &outcome);
     }
