@@ -84,9 +84,9 @@ def main():
     kinds = stand.managed()
     if not kinds:
         stand.skip("neither PostgreSQL nor MariaDB is installed")
-    for kind in kinds:
+    for target in [kind + client for kind in kinds for client in ("", "?client=wire")]:
         with stand.Folder() as folder:
-            open_loop(folder, kind)
+            open_loop(folder, target)
             stand.check(not folder.wait_clean(20), "nothing left behind")
     for clients in (1, 4, 8):
         with stand.Folder() as folder:
