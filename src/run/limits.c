@@ -137,24 +137,27 @@ static uint32_t sessions_there(const struct runner *runner, const struct session
 
 struct room {
     const char *setting, *what; /* "max_connections", "connections" */
+    uint32_t clients, targets;  /* so many of each; targets of this server */
     uint64_t most, reserved, used, needed;
 };
 
-static bool check_room(const struct session *session, uint32_t clients, const struct room *room,
-                       struct err *err)
+static bool check_room(const struct session *session, const struct room *room, struct err *err)
 {
-    char numbers[5][NUMBER_BYTES], reserved[60] = "";
+    char numbers[5][NUMBER_BYTES], reserved[60] = "", times[30] = "";
     uint64_t taken = room->used + room->reserved;
     if (taken <= room->most && room->needed <= room->most - taken)
         return true;
     if (room->reserved > 0)
         text_print(reserved, sizeof reserved, ", %s are reserved",
                    grouped(numbers[0], room->reserved));
+    if (room->targets > 1)
+        text_print(times, sizeof times, "%u times ", room->targets);
     return err_set(err, ERR_SYSTEM,
-                   "%s: %s client%s need%s %s %s more; the server allows %s (%s), %s are in "
+                   "%s: %s%s client%s need%s %s %s more; the server allows %s (%s), %s are in "
                    "use%s: raise %s, or ask for fewer clients",
-                   session->target.label, grouped(numbers[1], clients), clients == 1 ? "" : "s",
-                   clients == 1 ? "s" : "", grouped(numbers[2], room->needed), room->what,
+                   session->target.label, times, grouped(numbers[1], room->clients),
+                   room->clients == 1 ? "" : "s", room->clients == 1 ? "s" : "",
+                   grouped(numbers[2], room->needed), room->what,
                    grouped(numbers[3], room->most), room->setting,
                    grouped(numbers[4], room->used), reserved, room->setting);
 }
@@ -167,7 +170,9 @@ static bool check_postgres(struct runner *runner, struct session *session, uint3
         "+ coalesce(nullif(current_setting('reserved_connections', true), ''), '0')::int8";
     struct room room = {.setting = "max_connections",
                         .what = "connections",
-                        .needed = (uint64_t)clients * sessions_there(runner, session)};
+                        .clients = clients,
+                        .targets = sessions_there(runner, session)};
+    room.needed = (uint64_t)clients * room.targets;
     if (session->facts.pooled || /* the pooler's limits are others */
         !ask(runner, session, "SELECT current_setting('max_connections')", &room.most) ||
         !ask(runner, session,
@@ -176,7 +181,7 @@ static bool check_postgres(struct runner *runner, struct session *session, uint3
         return true;
     if (!session->facts.superuser && !ask(runner, session, reserve, &room.reserved))
         room.reserved = 0;
-    return check_room(session, clients, &room, err);
+    return check_room(session, &room, err);
 }
 
 static bool ask_status(struct runner *runner, struct session *session, const char *name,
@@ -195,20 +200,22 @@ static bool ask_status(struct runner *runner, struct session *session, const cha
 static bool check_mysql(struct runner *runner, struct session *session, uint32_t clients,
                         struct err *err)
 {
-    uint64_t there = sessions_there(runner, session);
     struct room room = {.setting = "max_connections",
                         .what = "connections",
-                        .needed = clients * there};
+                        .clients = clients,
+                        .targets = sessions_there(runner, session)};
+    room.needed = (uint64_t)clients * room.targets;
     if (ask(runner, session, "SELECT @@max_connections", &room.most) &&
         ask_status(runner, session, "Threads_connected", &room.used) &&
-        !check_room(session, clients, &room, err))
+        !check_room(session, &room, err))
         return false;
-    room = (struct room){.setting = "max_prepared_stmt_count", .what = "prepared statements"};
-    room.needed = there * limits_statements(runner->arena, runner->options->suite,
-                                            session->target.dialect);
+    room.setting = "max_prepared_stmt_count";
+    room.what = "prepared statements";
+    room.needed = room.targets * limits_statements(runner->arena, runner->options->suite,
+                                                   session->target.dialect);
     return !ask(runner, session, "SELECT @@max_prepared_stmt_count", &room.most) ||
            !ask_status(runner, session, "Prepared_stmt_count", &room.used) ||
-           check_room(session, clients, &room, err);
+           check_room(session, &room, err);
 }
 
 bool limits_check_servers(struct runner *runner, uint32_t clients, struct err *err)

@@ -30,6 +30,9 @@ def postgres(folder):
     try:
         refused(folder, server, "--clients", "50", "--count", "1",
                 texts=["it: 50 clients need 50 connections more", "allows 20 (max_connections)"])
+        refused(folder, server, "--on", f"too={server.url()}", "--clients", "10", "--count", "1",
+                texts=["it: 2 times 10 clients need 20 connections more", "2 are in use"])
+        accepted(folder, server, "--on", f"too={server.url()}", "--clients", "9", "--count", "1")
         server.sql("CREATE ROLE plain LOGIN PASSWORD 'p'; GRANT CREATE ON DATABASE postgres TO plain")
         # 20 less 3 that are reserved and our own control connection
         server.url = lambda: f"postgresql://plain:p@127.0.0.1:{server.port}/postgres"
@@ -90,6 +93,13 @@ def drivers(folder):
         check(done.returncode == 0, f"--client {library[kind]} runs: {done.err}")
         targets = [(t["label"], t["client"]) for t in folder.record()["targets"]]
         check(targets == [("a", library[kind]), ("sqlite", "sqlite")], f"targets: {targets}")
+        done = folder.run("run", "tiny.lua", "--no-floors", "--on", f"a={kind}", "--on",
+                          f"b={kind}?client=wire", "--client", f"{library[kind]},wire",
+                          "--clients", "2", "--count", "1", "--out", "r.json")
+        check(done.returncode == 0, f"both clients run: {done.err}")
+        targets = [(t["label"], t["client"]) for t in folder.record()["targets"]]
+        check(targets == [("a", library[kind]), ("a-wire", "wire"), ("b", "wire")],
+              f"a target for each client: {targets}")
     other = {"postgres": "libmariadb", "mariadb": "libpq"}
     for kind in kinds:
         done = folder.run("run", "tiny.lua", "--on", kind, "--client", other[kind])

@@ -184,7 +184,8 @@ static void test_refused(void **state)
         "mysql://h?bin=/x",
         "mysql://h?rows=some",
         "postgres://h?bin=/x",
-        "postgres?client=wire",
+        "postgres?client=psql",
+        "sqlite?client=wire",
         "postgres?set.=1",
         "postgres?set.a;b=1",
         "postgres?set.a=1&set.a=2",
@@ -319,18 +320,34 @@ static void test_no_secret_in_errors(void **state)
     }
 }
 
+/* A client for targets that name none. */
+static void test_client(void **state)
+{
+    struct drv_target target;
+    struct err err = {.kind = ERR_NONE};
+    static const char *const texts[] = {"postgres", "postgresql://h/d", "conninfo:host=h",
+                                        "mariadb",  "a=mysql://h",      "postgres?client=wire"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_true(drv_target_parse_client(*state, texts[i], "wire", &target, &err));
+        assert_string_equal(target.class->name, "wire");
+        assert_string_equal(target.client, "wire");
+    }
+    assert_true(drv_target_parse_client(*state, "postgres?client=libpq&rows=stream", "wire",
+                                        &target, &err));
+    assert_string_equal(target.class->name, "libpq"); /* its own word counts */
+    assert_null(parsed(*state, "postgres").client);
+    assert_false(drv_target_parse_client(*state, "mariadb", "libpq", &target, &err));
+    assert_has(err.text, "client of a mariadb target is libmariadb or wire, not 'libpq'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_managed),
-        cmocka_unit_test(test_postgres_urls),
-        cmocka_unit_test(test_mysql_urls),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_redaction),
-        cmocka_unit_test(test_no_secret_in_errors),
+        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_managed),
+        cmocka_unit_test(test_postgres_urls), cmocka_unit_test(test_mysql_urls),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_client),
+        cmocka_unit_test(test_limits),        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_redaction),     cmocka_unit_test(test_no_secret_in_errors),
     };
     return cmocka_run_group_tests(tests, make_arena, drop_arena);
 }
