@@ -1,37 +1,58 @@
 #include "driver/libmariadb_internal.h"
 #include "driver/wire_my_internal.h"
+#include "wire/my_known.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
-static HOT struct wire_my_op *push_op(struct wire_my_conn *my, const struct drv_op *op)
+static inline struct wire_my_op *push_op(struct wire_my_conn *my, const struct drv_op *op)
 {
     assert(my->op_count < my->op_room);
-    uint32_t at = my->op_first + my->op_count++;
-    struct wire_my_op *slot = &my->ops[at < my->op_room ? at : at - my->op_room];
+    struct wire_my_op *slot = &my->ops[my->op_next];
+    if (++my->op_next == my->op_room)
+        my->op_next = 0;
+    my->op_count++;
     *slot = (struct wire_my_op){.kind = (uint8_t)op->kind,
                                 .depth = (uint8_t)op->depth,
-                                .stmt = op->stmt,
                                 .sink = op->sink && op->sink->row ? op->sink : NULL};
     return slot;
+}
+
+static inline char *room(struct wire_io *io, size_t bytes)
+{
+    bool there = io->out_sent == 0 && bytes <= io->out_room - io->out_used;
+    return there ? io->out + io->out_used : wire_io_room(io, bytes);
+}
+
+static NOINLINE void put_values(struct wire_my_conn *my, const struct drv_op *op,
+                                struct wire_my_op *slot)
+{
+    const struct wire_my_stmt *stmt = slot->stmt;
+    char *at = room(&my->io, myp_execute_room(op->params, op->param_count));
+    if (at)
+        my->io.out_used += myp_execute_put(at, stmt->id, op->params, op->param_count,
+                                           stmt->types, &slot->packets);
+    else
+        slot->refusal = WIRE_MY_ROOM;
 }
 
 static HOT void put_execute(struct wire_my_conn *my, const struct drv_op *op,
                             struct wire_my_op *slot)
 {
-    const struct wire_my_stmt *stmt = &my->stmts[op->stmt];
+    const struct wire_my_stmt *stmt = slot->stmt;
     if (op->param_count != stmt->param_count) {
         slot->refusal = WIRE_MY_PARAMS;
         return;
     }
-    char *at = wire_io_room(&my->io, myp_execute_room(op->params, op->param_count));
-    if (!at) {
-        slot->refusal = WIRE_MY_ROOM;
-        return;
-    }
-    my->io.out_used +=
-        myp_execute_put(at, stmt->id, op->params, op->param_count, stmt->types, &slot->packets);
+    slot->known = stmt->known;
+    slot->packets = 1;
+    char *at = room(&my->io, MYP_NUMBERS_BYTES);
+    size_t bytes =
+        at ? myp_numbers_put(at, stmt->id, op->params, op->param_count, stmt->types) : 0;
+    my->io.out_used += bytes;
+    if (bytes == 0)
+        put_values(my, op, slot);
 }
 
 static NOINLINE void put_text(struct wire_my_conn *my, const struct drv_op *op,
@@ -39,9 +60,10 @@ static NOINLINE void put_text(struct wire_my_conn *my, const struct drv_op *op,
 {
     uint8_t command = MYP_COM_QUERY;
     struct slice text = {"", 0};
+    if (slot->stmt)
+        text = (struct slice){slot->stmt->sql, slot->stmt->sql_bytes};
     switch (op->kind) {
     case DRV_OP_EXECUTE:
-        text = (struct slice){my->stmts[op->stmt].sql, my->stmts[op->stmt].sql_bytes};
         slot->refusal = op->param_count > 0 ? WIRE_MY_PARAMS : WIRE_MY_TAKEN;
         break;
     case DRV_OP_PING: command = MYP_COM_PING; break;
@@ -58,6 +80,13 @@ static NOINLINE void put_text(struct wire_my_conn *my, const struct drv_op *op,
         my->io.out_used += myp_command_put(at, command, text, &slot->packets);
 }
 
+static NOINLINE void submit_failed(struct wire_my_conn *my, enum wire_io_state state)
+{
+    my->wait = WIRE_MY_LOOK;
+    if (state == WIRE_IO_LOST)
+        wire_my_lose_io(my);
+}
+
 static HOT void my_submit(struct drv_conn *conn, const struct drv_op *op)
 {
     struct wire_my_conn *my = (struct wire_my_conn *)conn;
@@ -65,14 +94,22 @@ static HOT void my_submit(struct drv_conn *conn, const struct drv_op *op)
         return;
     struct wire_my_op *slot = push_op(my, op);
     my->error[0] = '\0';
-    my->asked = false;
-    assert(op->kind != DRV_OP_EXECUTE || op->stmt < my->stmt_count);
-    if (op->kind == DRV_OP_EXECUTE && my->stmts[op->stmt].id)
+    if (op->kind == DRV_OP_EXECUTE) {
+        assert(op->stmt < my->stmt_count);
+        slot->stmt = &my->stmts[op->stmt];
+    }
+    if (slot->stmt && slot->stmt->id)
         put_execute(my, op, slot);
     else
         put_text(my, op, slot);
-    if (!op->more && my->io.out_used > 0 && wire_io_send(&my->io) == WIRE_IO_LOST)
-        wire_my_lose_io(my);
+    my->wait = WIRE_MY_LOOK;
+    if (op->more)
+        return;
+    if (slot->known && my->op_count == 1)
+        my->wait = WIRE_MY_ALONE;
+    enum wire_io_state state = wire_io_send(&my->io);
+    if (state != WIRE_IO_DONE)
+        submit_failed(my, state);
 }
 
 static NOINLINE enum drv_step step_lost(struct wire_my_conn *my, struct drv_outcome *outcome)
@@ -86,6 +123,7 @@ static NOINLINE enum drv_step step_lost(struct wire_my_conn *my, struct drv_outc
 static inline void pop_op(struct wire_my_conn *my)
 {
     my->begun = false;
+    my->need = 0;
     my->op_count--;
     if (++my->op_first == my->op_room)
         my->op_first = 0;
@@ -106,20 +144,16 @@ static NOINLINE enum drv_step step_refused(struct wire_my_conn *my, struct drv_o
 static HOT void begin_answer(struct wire_my_conn *my, const struct wire_my_op *op)
 {
     enum myp_command command = MYP_QUERY;
-    const struct wire_my_stmt *stmt = NULL;
     if (op->kind == DRV_OP_PING)
         command = MYP_SIMPLE;
-    else if (op->kind == DRV_OP_EXECUTE && my->stmts[op->stmt].id)
+    else if (op->stmt && op->stmt->id)
         command = MYP_EXECUTE;
     myp_answer_begin(&my->answer, command, my->flags, op->packets);
-    if (command == MYP_EXECUTE) {
-        stmt = &my->stmts[op->stmt];
-        my->answer.known = stmt->column_count;
-    }
+    if (command == MYP_EXECUTE)
+        my->answer.known = op->stmt->column_count;
     my->begun = true;
     my->infile = false;
     my->result = 0;
-    my->need = 0;
     my->rows = 0;
     my->affected = -1;
 }
@@ -137,7 +171,7 @@ static HOT bool begin_result(struct wire_my_conn *my, const struct wire_my_op *o
     my->shape = my->columns;
     if (!first)
         return true;
-    struct wire_my_stmt *stmt = &my->stmts[op->stmt];
+    struct wire_my_stmt *stmt = op->stmt;
     if (my->answer.defined)
         wire_my_define(my, stmt, count);
     my->shape = stmt->columns;
@@ -150,7 +184,7 @@ static NOINLINE void take_column(struct wire_my_conn *my, const struct wire_my_o
     my->shape[my->answer.index] = my->answer.column;
     my->raw = my->raw || my->answer.column.raw;
     if (my->shape != my->columns)
-        my->stmts[op->stmt].raw = my->raw;
+        op->stmt->raw = my->raw;
 }
 
 static NOINLINE void decode_row(struct wire_my_conn *my, bool binary)
@@ -217,7 +251,7 @@ static HOT bool take_event(struct wire_my_conn *my, const struct wire_my_op *op,
     case MYP_RESULT: return begin_result(my, op);
     case MYP_COLUMN: take_column(my, op); return true;
     case MYP_OK:
-        if (my->result++ == 0 && op->kind == DRV_OP_EXECUTE && my->stmts[op->stmt].changes)
+        if (my->result++ == 0 && op->stmt && op->stmt->changes)
             my->affected = (int64_t)my->answer.ok.affected;
         return true;
     case MYP_INFILE: return refuse_file(my);
@@ -256,7 +290,7 @@ static HOT enum drv_step finish_op(struct wire_my_conn *my, bool error,
     outcome->verdict = DRV_OK;
     outcome->rows = my->rows;
     outcome->affected = my->affected;
-    my->asked = false;
+    my->wait = WIRE_MY_LOOK;
     pop_op(my);
     return error || my->infile ? finish_badly(my, error, outcome) : DRV_DONE;
 }
@@ -296,6 +330,41 @@ static HOT enum take take_packets(struct wire_my_conn *my, const struct wire_my_
     return TAKE_MORE;
 }
 
+static NOINLINE void give_known(struct wire_my_conn *my, const struct wire_my_op *op,
+                                const char *buffer, const struct myp_known *known)
+{
+    const struct wire_my_stmt *stmt = op->stmt;
+    my->answer.command = MYP_EXECUTE;
+    my->answer.columns = stmt->column_count;
+    my->shape = stmt->columns;
+    my->raw = stmt->raw;
+    size_t at = MYP_KNOWN_FIRST;
+    for (uint64_t i = 0; i < known->rows && !my->lost; i++)
+        (void)give_row(my, op, myp_known_row(buffer, &at));
+}
+
+/* An answer that is all there and as expected, which is most of them: the operation is over, or
+ * the connection is lost. */
+static inline bool take_known(struct wire_my_conn *my, const struct wire_my_op *op,
+                              struct drv_outcome *outcome)
+{
+    struct wire_io *io = &my->io;
+    struct myp_known known;
+    const char *buffer = io->in + io->in_start;
+    if (!myp_known_result(buffer, io->in_used - io->in_start, op->packets,
+                          op->stmt->column_count, &known))
+        return false;
+    io->in_start += known.taken;
+    if (op->depth != PROG_DRAIN || op->sink)
+        give_known(my, op, buffer, &known);
+    outcome->verdict = DRV_OK;
+    outcome->rows = known.rows;
+    outcome->affected = -1;
+    my->wait = WIRE_MY_LOOK;
+    pop_op(my);
+    return true;
+}
+
 static NOINLINE bool send_rest(struct wire_my_conn *my)
 {
     if (wire_io_send(&my->io) != WIRE_IO_LOST)
@@ -313,36 +382,75 @@ static inline bool receive(struct wire_my_conn *my)
     return state == WIRE_IO_DONE;
 }
 
+/* Looks at what is there of the first operation's answer: true when that ends the step. */
+static inline bool look(struct wire_my_conn *my, const struct wire_my_op *op,
+                        struct drv_outcome *outcome, enum drv_step *step)
+{
+    enum myp_event last = MYP_OK;
+    if (my->io.in_used == my->io.in_start)
+        return false;
+    if (!my->begun && op->known && take_known(my, op, outcome)) {
+        *step = my->lost ? step_lost(my, outcome) : DRV_DONE;
+        return true;
+    }
+    if (!my->begun)
+        begin_answer(my, op);
+    enum take take = take_packets(my, op, &last);
+    if (take == TAKE_DONE)
+        *step = finish_op(my, last == MYP_ERROR, outcome);
+    else if (take == TAKE_LOST)
+        *step = step_lost(my, outcome);
+    return take != TAKE_MORE;
+}
+
 /* Reading goes on while there is still something to send, or both sides might wait with full
  * buffers; a loop waits for reading as well when it waits for writing. */
+static NOINLINE HOT enum drv_step step_on(struct wire_my_conn *my, struct drv_outcome *outcome)
+{
+    struct wire_io *io = &my->io;
+    enum drv_step step = DRV_DONE;
+    if (my->lost || (io->out_used > 0 && !send_rest(my)))
+        return step_lost(my, outcome);
+    const struct wire_my_op *op = &my->ops[my->op_first];
+    assert(my->op_count > 0);
+    if (op->refusal)
+        return step_refused(my, outcome);
+    bool may_read = my->wait == WIRE_MY_READ;
+    while (!look(my, op, outcome, &step)) {
+        if (may_read && receive(my)) {
+            may_read = io->in_used == io->in_room; /* else another read would find nothing */
+            continue;
+        }
+        if (my->lost)
+            return step_lost(my, outcome);
+        my->wait = WIRE_MY_READ;
+        return io->out_used > 0 ? DRV_WANT_WRITE : DRV_WANT_READ;
+    }
+    return step;
+}
+
+/* The one operation in flight was sent whole, and now something has come: most often its whole
+ * answer. */
+static NOINLINE HOT enum drv_step step_alone(struct wire_my_conn *my,
+                                             struct drv_outcome *outcome)
+{
+    const struct wire_my_op *op = &my->ops[my->op_first];
+    bool there = receive(my);
+    my->wait = there ? WIRE_MY_LOOK : WIRE_MY_READ;
+    if (!there || !take_known(my, op, outcome))
+        return step_on(my, outcome);
+    return my->lost ? step_lost(my, outcome) : DRV_DONE;
+}
+
+/* Just after submit no answer can be there, so nothing is read. */
 static HOT enum drv_step my_step(struct drv_conn *conn, struct drv_outcome *outcome)
 {
     struct wire_my_conn *my = (struct wire_my_conn *)conn;
-    struct wire_io *io = &my->io;
-    enum myp_event last = MYP_OK;
-    if (my->lost || (io->out_used > 0 && !send_rest(my)))
-        return step_lost(my, outcome);
-    assert(my->op_count > 0);
-    const struct wire_my_op *op = &my->ops[my->op_first];
-    if (op->refusal)
-        return step_refused(my, outcome);
-    if (!my->begun)
-        begin_answer(my, op);
-    bool may_read = my->asked;
-    for (bool filled = true;;) {
-        enum take take = take_packets(my, op, &last);
-        if (take == TAKE_DONE)
-            return finish_op(my, last == MYP_ERROR, outcome);
-        if (take == TAKE_LOST)
-            return step_lost(my, outcome);
-        if (!may_read || !filled || !receive(my))
-            break;
-        filled = io->in_used == io->in_room;
+    if (my->wait == WIRE_MY_ALONE) {
+        my->wait = WIRE_MY_ALONE_READ;
+        return DRV_WANT_READ;
     }
-    if (my->lost)
-        return step_lost(my, outcome);
-    my->asked = true;
-    return io->out_used > 0 ? DRV_WANT_WRITE : DRV_WANT_READ;
+    return my->wait == WIRE_MY_ALONE_READ ? step_alone(my, outcome) : step_on(my, outcome);
 }
 
 static int my_fd(const struct drv_conn *conn)

@@ -33,32 +33,43 @@ struct wire_my_stmt {
     uint32_t param_count;
     bool changes;          /* it says how many rows it changed */
     bool raw;              /* a column of it is raw (wire/my.h) */
+    bool known;            /* its answer may be one for wire/my_known.h */
     uint16_t column_count; /* as the server last defined them */
     uint16_t column_room;
     struct myp_column *columns;
     uint8_t *types; /* of parameters, as the server knows them */
 };
 
+/* What the next step does. */
+enum wire_my_wait {
+    WIRE_MY_LOOK,       /* looks at what is there */
+    WIRE_MY_READ,       /* and reads, because the last one waits for it */
+    WIRE_MY_ALONE,      /* one operation, just sent: nothing can be there */
+    WIRE_MY_ALONE_READ, /* its answer has to be read, all at once with luck */
+};
+
 enum wire_my_refusal { WIRE_MY_TAKEN, WIRE_MY_PARAMS, WIRE_MY_ROOM };
 
 struct wire_my_op {
-    uint8_t kind, depth; /* enum drv_op_kind, enum prog_depth */
-    uint8_t packets;     /* that the command took */
-    uint8_t refusal;     /* enum wire_my_refusal: nothing was sent */
-    uint16_t stmt;
-    struct drv_sink *sink; /* NULL: nobody looks at rows */
+    uint8_t kind, depth;       /* enum drv_op_kind, enum prog_depth */
+    uint8_t packets;           /* that the command took */
+    uint8_t refusal;           /* enum wire_my_refusal: nothing was sent */
+    bool known;                /* as of the statement */
+    struct wire_my_stmt *stmt; /* NULL: none */
+    struct drv_sink *sink;     /* NULL: nobody looks at rows */
 };
 
 struct wire_my_conn {
     struct drv_conn base;
     struct wire_io io;
     uint8_t flags; /* enum myp_flag */
+    bool known;    /* by them, columns are not defined again, and an EOF ends them */
     bool lost;     /* for good; `error` says why */
-    bool asked;    /* the last step waits for reading, and may read now */
+    uint8_t wait;  /* enum wire_my_wait */
 
     /* operations in flight, a ring */
     struct wire_my_op *ops, one; /* ops: of in_flight, from prepare on; before it, `one` */
-    uint32_t op_room, op_first, op_count;
+    uint32_t op_room, op_first, op_next, op_count;
 
     /* the answer to the first of them */
     bool begun;

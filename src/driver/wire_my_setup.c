@@ -78,6 +78,7 @@ void wire_my_define(struct wire_my_conn *my, struct wire_my_stmt *stmt, uint16_t
     }
     stmt->column_count = count;
     stmt->raw = false;
+    stmt->known = my->known && count > 0;
 }
 
 /* --- open and close --- */
@@ -103,6 +104,7 @@ static bool read_agreement(struct wire_my_conn *my, MYSQL *db, struct err *err)
                   (client & CLIENT_SESSION_TRACKING ? MYP_SESSION_TRACK : 0) |
                   (extended & MARIADB_CLIENT_EXTENDED_METADATA ? MYP_EXTENDED_METADATA : 0) |
                   (extended & MARIADB_CLIENT_CACHE_METADATA ? MYP_CACHE_METADATA : 0));
+    my->known = (my->flags & (MYP_CACHE_METADATA | MYP_DEPRECATE_EOF)) == MYP_CACHE_METADATA;
     return true;
 }
 
@@ -146,7 +148,7 @@ static void drop_set(struct wire_my_conn *my)
     my->stmt_count = 0;
     my->ops = &my->one;
     my->op_room = 1;
-    my->op_first = 0;
+    my->op_first = my->op_next = 0;
     arena_destroy(&my->set_arena);
 }
 

@@ -1,5 +1,7 @@
 #include "wire/my.h"
 
+#include "wire/my_known.h"
+
 #include <assert.h>
 
 /* Payloads of full packets lie between headers: closes the gaps. */
@@ -174,33 +176,56 @@ static HOT char *values_put(char *at, const struct value *params, uint32_t count
     return at;
 }
 
-HOT size_t myp_execute_put(char *at, uint32_t id, const struct value *params, uint32_t count,
-                           uint8_t *types, uint8_t *packets)
+/* Command, statement, no cursor, one iteration; returns where the rest goes. */
+static inline char *execute_put(char *at, uint32_t id)
 {
+    const uint64_t fixed = MYP_COM_STMT_EXECUTE | (uint64_t)id << 8;
     const uint32_t once = 1;
-    char *to = at + MYP_HEADER_BYTES;
-    to[0] = MYP_COM_STMT_EXECUTE;
-    memcpy(to + 1, &id, sizeof(id));
-    to[5] = 0; /* no cursor */
-    memcpy(to + 6, &once, sizeof(once));
-    to += 10;
-    if (count > 0) {
-        char *nulls = to;
-        bool change = types_change(params, count, types);
-        to += (count + 7) / 8;
-        *to++ = (char)change;
-        for (uint32_t i = 0; change && i < count; i++) {
-            *to++ = (char)types[i];
-            *to++ = 0;
-        }
-        to = values_put(to, params, count, nulls);
+    memcpy(at + MYP_HEADER_BYTES, &fixed, sizeof(fixed));
+    memcpy(at + MYP_HEADER_BYTES + 6, &once, sizeof(once));
+    return at + MYP_HEADER_BYTES + 10;
+}
+
+HOT size_t myp_numbers_put(char *at, uint32_t id, const struct value *params, uint32_t count,
+                           const uint8_t *types)
+{
+    if (count - 1 >= MYP_NUMBERS_MOST)
+        return 0;
+    char *to = execute_put(at, id);
+    to[0] = to[1] = 0; /* no NULL, no new types */
+    to += 2;
+    for (uint32_t i = 0; i < count; i++) {
+        enum value_type type = params[i].type;
+        if ((type != VALUE_INT && type != VALUE_REAL) ||
+            types[i] != (type == VALUE_INT ? TYPE_LONGLONG : TYPE_DOUBLE))
+            return 0;
+        memcpy(to, &params[i].as, 8);
+        to += 8;
     }
-    size_t payload = (size_t)(to - at) - MYP_HEADER_BYTES;
-    *packets = 1;
-    if (payload < MYP_CHUNK_BYTES) {
-        header_put(at, payload, 0);
-        return payload + MYP_HEADER_BYTES;
+    header_put(at, (size_t)(to - at) - MYP_HEADER_BYTES, 0);
+    return (size_t)(to - at);
+}
+
+/* What stands behind the fixed part. */
+static char *params_put(char *to, const struct value *params, uint32_t count, uint8_t *types)
+{
+    char *nulls = to;
+    bool change = types_change(params, count, types);
+    to += (count + 7) / 8;
+    *to++ = (char)change;
+    for (uint32_t i = 0; change && i < count; i++) {
+        *to++ = (char)types[i];
+        *to++ = 0;
     }
+    return values_put(to, params, count, nulls);
+}
+
+size_t myp_execute_put(char *at, uint32_t id, const struct value *params, uint32_t count,
+                       uint8_t *types, uint8_t *packets)
+{
+    char *to = execute_put(at, id);
+    if (count > 0)
+        to = params_put(to, params, count, types);
     *packets = 0;
-    return myp_packets_put(at, payload, packets);
+    return myp_packets_put(at, (size_t)(to - at) - MYP_HEADER_BYTES, packets);
 }

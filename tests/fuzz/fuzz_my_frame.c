@@ -1,7 +1,7 @@
 /* Any bytes are packets, or wait for more, or have a wrong sequence number; however they are
  * cut, the payloads are the same. The first byte says how they are cut. links: base wire */
 
-#include "wire/my.h"
+#include "wire/my_known.h"
 
 #include <stdlib.h>
 
@@ -58,10 +58,36 @@ static struct found find(const uint8_t *bytes, size_t count, size_t step)
     return found;
 }
 
+static void check_known(const uint8_t *bytes, size_t count, uint16_t columns)
+{
+    struct myp_known known;
+    struct myp_answer answer;
+    uint64_t rows = 0;
+    char *copy = malloc(count + 1);
+    if (!copy)
+        abort();
+    memcpy(copy, bytes, count);
+    bool is_known = myp_known_result(copy, count, 1, columns, &known);
+    myp_answer_begin(&answer, MYP_EXECUTE, MYP_CACHE_METADATA, 1);
+    answer.known = columns;
+    for (size_t at = 0; is_known && !answer.done;) {
+        struct myp_packet packet;
+        if (myp_frame_next(copy + at, known.taken - at, &answer.sequence, &packet) !=
+            MYP_FRAME_WHOLE)
+            abort();
+        at += packet.taken;
+        rows += myp_answer_take(&answer, (struct slice){packet.at, packet.bytes}) == MYP_ROW;
+        if (answer.done && (answer.fault || rows != known.rows || at != known.taken))
+            abort();
+    }
+    free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     if (count == 0)
         return 0;
+    check_known(bytes + 1, count - 1, bytes[0] % 3U + 1);
     struct found whole = find(bytes + 1, count - 1, count);
     struct found cut = find(bytes + 1, count - 1, bytes[0] % 16U + 1);
     if (whole.count != cut.count || whole.end != cut.end || whole.left != cut.left ||

@@ -1,7 +1,7 @@
 /* Packets, numbers, strings and commands, against bytes written by hand and a second reader. */
 
 #include "testing.h"
-#include "wire/my.h"
+#include "wire/my_known.h"
 
 static void whole_packets_are_found(void **state)
 {
@@ -175,6 +175,33 @@ static void executions_send_types_when_they_change(void **state)
     assert_memory_equal(buffer + 14, "\1\1\6\0\376\0\0", 7);
 }
 
+static void numbers_go_the_short_way(void **state)
+{
+    const struct value null = {.type = VALUE_NULL};
+    struct value params[MYP_NUMBERS_MOST + 1];
+    uint8_t types[MYP_NUMBERS_MOST + 1] = {0}, packets;
+    char slow[200], fast[200];
+    (void)state;
+    for (uint32_t i = 0; i <= MYP_NUMBERS_MOST; i++)
+        params[i] = i % 3 ? value_int(i) : value_real(i);
+    assert_int_equal(myp_numbers_put(fast, 7, params, 3, types), 0); /* types are new */
+    for (uint32_t count = 1; count <= MYP_NUMBERS_MOST; count++) {
+        (void)myp_execute_put(slow, 7, params, count, types, &packets);
+        size_t bytes = myp_execute_put(slow, 7, params, count, types, &packets);
+        assert_int_equal(myp_numbers_put(fast, 7, params, count, types), bytes);
+        assert_memory_equal(fast, slow, bytes);
+        assert_true(bytes <= MYP_NUMBERS_BYTES);
+    }
+    assert_int_equal(myp_numbers_put(fast, 7, params, MYP_NUMBERS_MOST + 1, types), 0);
+    assert_int_equal(myp_numbers_put(fast, 7, params, 0, types), 0);
+    params[1] = null;
+    assert_int_equal(myp_numbers_put(fast, 7, params, 2, types), 0);
+    params[1] = value_real(1);
+    assert_int_equal(myp_numbers_put(fast, 7, params, 2, types), 0);
+    params[1] = value_text("1", 1);
+    assert_int_equal(myp_numbers_put(fast, 7, params, 2, types), 0);
+}
+
 /* Values of any sizes, read again by a reader of its own. */
 static void executions_of_random_values(void **state)
 {
@@ -229,6 +256,7 @@ int main(void)
         cmocka_unit_test(strings_stay_inside),
         cmocka_unit_test(commands_have_the_right_bytes),
         cmocka_unit_test(executions_send_types_when_they_change),
+        cmocka_unit_test(numbers_go_the_short_way),
         cmocka_unit_test(executions_of_random_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

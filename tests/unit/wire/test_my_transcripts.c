@@ -11,6 +11,7 @@
 
 #include "testing.h"
 #include "unit/wire/my_play.h"
+#include "wire/my_known.h"
 
 #include <glob.h>
 
@@ -30,7 +31,7 @@ struct bench {
     struct my_play play;
     struct text says, whole;
     bool update;
-    uint32_t answers, cuts;
+    uint32_t answers, cuts, known;
 };
 
 static uint8_t flag_of(struct slice name)
@@ -97,6 +98,34 @@ static void play_cut(struct bench *bench, const struct answer *answer, size_t st
     assert_string_equal(bench->says.at, bench->whole.at);
 }
 
+static uint32_t count_lines(const char *text, const char *begin)
+{
+    uint32_t count = 0;
+    for (; *text; text = strchr(text, '\n') + 1)
+        count += strncmp(text, begin, strlen(begin)) == 0;
+    return count;
+}
+
+/* The look at a whole answer says the same as the walk through it, and nothing of a part. */
+static void check_known(struct bench *bench, const struct answer *answer)
+{
+    struct myp_known known = {0};
+    const char *text = bench->whole.at;
+    bool want = answer->command == MYP_EXECUTE && count_lines(text, "result of") == 1 &&
+                strstr(text, ", known\n") && !(answer->flags & MYP_DEPRECATE_EOF);
+    bool found = myp_known_result(answer->bytes, answer->used, 1, answer->known, &known);
+    assert_int_equal(found, want);
+    if (!want)
+        return;
+    bench->known++;
+    assert_int_equal(known.taken, answer->used);
+    assert_int_equal(known.rows, count_lines(text, "row |"));
+    for (size_t bytes = 0; bytes < answer->used; bytes++)
+        assert_false(myp_known_result(answer->bytes, bytes, 1, answer->known, &known));
+    assert_false(myp_known_result(answer->bytes, answer->used, 2, answer->known, &known));
+    assert_false(myp_known_result(answer->bytes, answer->used, 1, answer->known + 1U, &known));
+}
+
 static void play_answer(struct bench *bench, const struct answer *answer)
 {
     play_begin(bench, answer);
@@ -106,6 +135,7 @@ static void play_answer(struct bench *bench, const struct answer *answer)
     assert_int_equal(bench->play.used, 0);
     text_reset(&bench->whole);
     text_add(&bench->whole, bench->says.at);
+    check_known(bench, answer);
     for (size_t cut = 1; cut < answer->used; cut++) {
         play_begin(bench, answer);
         my_play_bytes(&bench->play, answer->bytes, cut);
@@ -185,6 +215,7 @@ static void transcripts_are_understood_however_cut(void **state)
     globfree(&found);
     print_message("             %u answers, %u cuts\n", bench.answers, bench.cuts);
     assert_true(bench.answers > 100);
+    assert_true(bench.known > 3);
     free(bench.play.buffer);
     bench.play.buffer = NULL;
     arena_destroy(&bench.arena);
