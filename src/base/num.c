@@ -166,23 +166,33 @@ static uint32_t digit_count(uint64_t value)
     return guess + (value >= powers[guess]) + (value == 0);
 }
 
-/* Two digits at a time. */
-uint32_t num_print_u64(char *buffer, uint64_t value)
+static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
+                                  "25262728293031323334353637383940414243444546474849"
+                                  "50515253545556575859606162636465666768697071727374"
+                                  "75767778798081828384858687888990919293949596979899";
+
+/* Ends before `end`, two digits at a time. */
+static inline void print_u32(char *end, uint32_t value)
 {
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-                                "25262728293031323334353637383940414243444546474849"
-                                "50515253545556575859606162636465666768697071727374"
-                                "75767778798081828384858687888990919293949596979899";
-    uint32_t count = digit_count(value);
-    char *at = buffer + count;
     for (; value >= 100; value /= 100) {
-        at -= 2;
-        memcpy(at, pairs + 2 * (value % 100), 2);
+        end -= 2;
+        memcpy(end, digit_pairs + 2 * (size_t)(value % 100), 2);
     }
     if (value >= 10)
-        memcpy(at - 2, pairs + 2 * value, 2);
+        memcpy(end - 2, digit_pairs + 2 * (size_t)value, 2);
     else
-        at[-1] = (char)('0' + value);
+        end[-1] = (char)('0' + value);
+}
+
+uint32_t num_print_u64(char *buffer, uint64_t value)
+{
+    uint32_t count = digit_count(value);
+    char *end = buffer + count;
+    for (; value > UINT32_MAX; value /= 100) {
+        end -= 2;
+        memcpy(end, digit_pairs + 2 * (value % 100), 2);
+    }
+    print_u32(end, (uint32_t)value);
     return count;
 }
 

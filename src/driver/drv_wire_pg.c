@@ -141,6 +141,7 @@ static HOT void wpg_submit(struct drv_conn *conn, const struct drv_op *op)
     wpg->waits = true;
     if (wpg->io.out_used > 0 && (!op->more || wpg->io.out_used >= SEND_BYTES))
         send_out(wpg);
+    wpg->idle = flight->sync && wpg->count == 1 && wpg->io.out_used == 0 && !wpg->broken;
 }
 
 /* An operation that was never sent, or that the server skips. Is it complete already? */
@@ -148,6 +149,7 @@ static NOINLINE bool begin_odd(struct wpg_conn *wpg, const struct wpg_flight *fl
 {
     wpg->verdict = DRV_ERROR;
     wpg->ended = wpg->refused = true;
+    wpg->sqlstate[0] = '\0';
     error_copy(wpg->error, sizeof(wpg->error),
                flight->unsent ? flight->unsent
                               : "skipped: an earlier statement of the pipeline failed");
@@ -157,14 +159,12 @@ static NOINLINE bool begin_odd(struct wpg_conn *wpg, const struct wpg_flight *fl
 static HOT bool begin(struct wpg_conn *wpg)
 {
     const struct wpg_flight *flight = wpg_head(wpg);
-    wpg->begun = true;
     wpg->rows = 0;
     wpg->affected = -1;
+    wpg->shape = flight->stmt ? flight->stmt->known : NULL;
     wpg->verdict = DRV_OK;
-    wpg->ended = wpg->refused = wpg->copying = false;
-    wpg->error[0] = wpg->sqlstate[0] = '\0';
-    wpg->fixed = flight->stmt && !flight->stmt->direct && flight->stmt->shape.kinds;
-    wpg->shape = wpg->fixed ? &flight->stmt->shape : NULL;
+    wpg->begun = true;
+    wpg->ended = wpg->copying = wpg->refused = false;
     if (flight->unsent || wpg->skipping)
         return begin_odd(wpg, flight);
     return false;
@@ -191,7 +191,7 @@ static HOT enum drv_step complete(struct wpg_conn *wpg, struct drv_outcome *outc
 
 static NOINLINE enum drv_step lost(struct wpg_conn *wpg, struct drv_outcome *outcome)
 {
-    if (wpg->error[0] == '\0')
+    if (wpg->verdict == DRV_OK && !wpg->garbled)
         text_print(wpg->error, sizeof(wpg->error), "the connection to PostgreSQL is lost: %s",
                    wpg->io.error);
     wpg->verdict = DRV_LOST;
@@ -226,9 +226,8 @@ static HOT enum wire_io_state receive(struct wpg_conn *wpg)
     return state;
 }
 
-static HOT enum drv_step wpg_step(struct drv_conn *conn, struct drv_outcome *outcome)
+static NOINLINE HOT enum drv_step step_on(struct wpg_conn *wpg, struct drv_outcome *outcome)
 {
-    struct wpg_conn *wpg = (struct wpg_conn *)conn;
     bool writing = (wpg->io.out_used > 0 || wpg->open) && still_writing(wpg);
     assert(wpg->count > 0);
     if (!wpg->begun && begin(wpg))
@@ -248,6 +247,16 @@ static HOT enum drv_step wpg_step(struct drv_conn *conn, struct drv_outcome *out
             return lost(wpg, outcome);
         return state == WIRE_IO_WRITE || writing ? DRV_WANT_WRITE : DRV_WANT_READ;
     }
+}
+
+/* The first step after a submit only says what to wait for: the answer cannot be there yet. */
+static HOT enum drv_step wpg_step(struct drv_conn *conn, struct drv_outcome *outcome)
+{
+    struct wpg_conn *wpg = (struct wpg_conn *)conn;
+    if (!wpg->idle)
+        return step_on(wpg, outcome);
+    wpg->idle = wpg->waits = false;
+    return DRV_WANT_READ;
 }
 
 static void wpg_cancel(struct drv_conn *conn)

@@ -169,7 +169,7 @@ static ssize_t socket_receive(const struct wire_io *io)
                    none, nothing);
 }
 
-static enum wire_io_state plain_send(struct wire_io *io)
+static NOINLINE enum wire_io_state plain_send(struct wire_io *io)
 {
     while (io->out_sent < io->out_used) {
         ssize_t put = socket_send(io);
@@ -183,7 +183,7 @@ static enum wire_io_state plain_send(struct wire_io *io)
     return WIRE_IO_DONE;
 }
 
-HOT enum wire_io_state wire_io_send(struct wire_io *io)
+static NOINLINE enum wire_io_state send_rest(struct wire_io *io)
 {
     enum wire_io_state state = io->tls ? tls_send(io) : plain_send(io);
     if (io->out_sent == io->out_used)
@@ -232,6 +232,19 @@ static NOINLINE enum wire_io_state no_bytes(struct wire_io *io, ssize_t got)
         return lose(io, "the server closed the connection",
                     io->in_used > io->in_start ? "in the middle of a message" : "");
     return errno == EAGAIN || errno == EINTR ? WIRE_IO_READ : lose_errno(io, "receiving");
+}
+
+HOT enum wire_io_state wire_io_send(struct wire_io *io)
+{
+    if (io->tls)
+        return send_rest(io);
+    ssize_t put = socket_send(io);
+    if (put > 0)
+        io->out_sent += (size_t)put;
+    if (io->out_sent != io->out_used)
+        return send_rest(io);
+    io->out_sent = io->out_used = 0;
+    return WIRE_IO_DONE;
 }
 
 /* Something is unread, or the last read has filled the buffer, or there is none yet. */

@@ -34,6 +34,7 @@ struct wpg_shape {
 struct wpg_stmt {
     struct pgp_bind bind;
     struct wpg_shape shape;
+    const struct wpg_shape *known; /* shape, or NULL when it answers no rows, or is direct */
     struct slice sql;
     bool direct;
 };
@@ -64,16 +65,17 @@ struct wpg_conn {
     uint64_t rows;
     int64_t affected;
     const struct wpg_shape *shape; /* of the rows that may come; NULL: none announced */
-    enum drv_verdict verdict;
+    enum drv_verdict verdict;      /* unless OK, error and sqlstate say more */
     bool begun;
     bool ended;   /* its end has come, or needs not come */
-    bool fixed;   /* shape is the statement's */
     bool copying; /* COPY TO: data comes and is dropped */
     bool refused; /* the error text is ours, not to be replaced by the server's */
     char sqlstate[6];
 
     bool open;     /* what was submitted last has no Sync yet */
     bool skipping; /* the server skips up to the next Sync */
+    bool idle;     /* one operation is sent, and nobody has looked for its answer */
+    bool garbled;  /* the bytes were not the protocol's: the error text says so */
     bool waits;    /* all is read that can be there: wait before the next read */
     bool broken;   /* sending failed: what the server said before is still to be read */
     struct wpg_shape learned; /* of a direct statement; kinds are malloc'ed */

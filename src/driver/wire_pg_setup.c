@@ -297,6 +297,7 @@ static bool prepare_one(struct wpg_conn *wpg, const struct prog_stmt *from,
                        "statement %.60s: PostgreSQL counts %u parameters, not %u", from->name,
                        reply.param_count, from->param_count);
     stmt->shape = reply.shape;
+    stmt->known = stmt->shape.kinds ? &stmt->shape : NULL;
     make_bind(wpg, stmt, name, &reply);
     return true;
 }

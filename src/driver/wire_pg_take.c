@@ -11,6 +11,7 @@ static const char copy_refused[] = "COPY between client and server is not suppor
 static enum wpg_taken lose(struct wpg_conn *wpg)
 {
     wpg->io.in_start = wpg->io.in_used = 0;
+    wpg->garbled = true;
     wire_io_sever(&wpg->io);
     return WPG_LOST;
 }
@@ -85,13 +86,17 @@ static NOINLINE enum wpg_taken learn(struct wpg_conn *wpg, const struct pgp_fram
         return wpg_garbled(wpg, frame, fault);
     wpg->learned.count = columns.count;
     wpg->shape = &wpg->learned;
-    wpg->fixed = false;
     return WPG_NEXT;
 }
 
-static NOINLINE enum wpg_taken garbled_row(struct wpg_conn *wpg, const struct pgp_frame *frame,
+static NOINLINE enum wpg_taken garbled_row(struct wpg_conn *wpg, char *body, size_t bytes,
                                            const char *fault)
 {
+    const struct pgp_frame it =
+                               {
+                                   'D', {body, bytes}
+    },
+                           *frame = &it;
     char why[200];
     if (!wpg->shape)
         return wpg_garbled(wpg, frame, "a row came where none was announced");
@@ -102,34 +107,27 @@ static NOINLINE enum wpg_taken garbled_row(struct wpg_conn *wpg, const struct pg
     return wpg_garbled(wpg, frame, why);
 }
 
-static NOINLINE enum wpg_taken give_row(struct wpg_conn *wpg, const struct wpg_flight *flight,
-                                        const struct pgp_frame *frame)
+static HOT enum wpg_taken take_row(struct wpg_conn *wpg, const struct wpg_flight *flight,
+                                   char *body, size_t bytes)
 {
     const struct wpg_shape *shape = wpg->shape;
+    if (!shape || bytes < 2 || pgp_u16(body) != shape->count)
+        return garbled_row(wpg, body, bytes,
+                           "a row has another number of columns than was announced");
+    wpg->rows++;
     if (flight->depth == PROG_DRAIN) {
-        flight->sink->row(flight->sink, NULL, 0);
+        if (flight->sink)
+            flight->sink->row(flight->sink, NULL, 0);
         return WPG_NEXT;
     }
-    char *body = wpg->io.in + (frame->body.at - wpg->io.in); /* a bytea is decoded in place */
-    const char *fault = pgp_row(body, frame->body.bytes, shape->count,
+    /* A bytea is decoded in its place. */
+    const char *fault = pgp_row(body, bytes, shape->count,
                                 flight->depth == PROG_WALK ? NULL : shape->kinds, wpg->row);
     if (fault)
-        return garbled_row(wpg, frame, fault);
+        return garbled_row(wpg, body, bytes, fault);
     if (flight->sink)
         flight->sink->row(flight->sink, wpg->row, shape->count);
     return WPG_NEXT;
-}
-
-static HOT enum wpg_taken take_row(struct wpg_conn *wpg, const struct pgp_frame *frame)
-{
-    const struct wpg_flight *flight = wpg_head(wpg);
-    if (!wpg->shape || frame->body.bytes < 2 || pgp_u16(frame->body.at) != wpg->shape->count)
-        return garbled_row(wpg, frame,
-                           "a row has another number of columns than was announced");
-    wpg->rows++;
-    if (!flight->sink && flight->depth == PROG_DRAIN)
-        return WPG_NEXT;
-    return give_row(wpg, flight, frame);
 }
 
 static void note_ours(struct wpg_conn *wpg, const char *text)
@@ -148,34 +146,20 @@ static enum wpg_taken end(struct wpg_conn *wpg)
     return wpg_head(wpg)->sync ? WPG_NEXT : WPG_COMPLETE;
 }
 
-static NOINLINE void look_at_tag(struct wpg_conn *wpg, const struct pgp_frame *frame)
+/* A command that is not a SELECT, which changes nothing and is what comes most. */
+static NOINLINE enum wpg_taken take_command(struct wpg_conn *wpg, const struct pgp_frame *frame)
 {
-    struct slice tag = {frame->body.at, frame->body.bytes - 1};
+    struct slice tag;
+    const char *fault = pgp_command(frame->body, &tag);
+    if (fault)
+        return wpg_garbled(wpg, frame, fault);
     int64_t affected = pgp_affected(tag);
     if (affected >= 0)
         wpg->affected = affected;
     /* COMMIT of a transaction that has failed is answered so, and without an error. */
     if (wpg_head(wpg)->kind == DRV_OP_COMMIT && slice_is(tag, "ROLLBACK"))
         note_ours(wpg, "COMMIT was answered by ROLLBACK: the transaction had failed");
-}
-
-static HOT enum wpg_taken take_command(struct wpg_conn *wpg, const struct pgp_frame *frame)
-{
-    if (frame->body.bytes == 0 || frame->body.at[frame->body.bytes - 1] != '\0')
-        return wpg_garbled(wpg, frame, "it has no end");
-    if (frame->body.at[0] != 'S') /* SELECT changes nothing, and is what comes most */
-        look_at_tag(wpg, frame);
     return end(wpg);
-}
-
-static HOT enum wpg_taken take_ready(struct wpg_conn *wpg, const struct pgp_frame *frame)
-{
-    if (frame->body.bytes != 1 || !wpg->ended || !wpg_head(wpg)->sync)
-        return wpg_garbled(wpg, frame,
-                           "it came where the statement's end was expected, or without one "
-                           "byte");
-    wpg->skipping = false;
-    return WPG_COMPLETE;
 }
 
 static enum wpg_taken take_error(struct wpg_conn *wpg, const struct pgp_frame *frame)
@@ -236,6 +220,7 @@ static NOINLINE enum wpg_taken take_other(struct wpg_conn *wpg, const struct pgp
         return wpg_garbled(wpg, frame, fault);
     switch (frame->type) {
     case 'T': return learn(wpg, frame);
+    case 'C': return take_command(wpg, frame);
     case 'E': return take_error(wpg, frame);
     case 'I': return end(wpg);
     case 'n':
@@ -244,44 +229,71 @@ static NOINLINE enum wpg_taken take_other(struct wpg_conn *wpg, const struct pgp
     case 'N':
     case 'S':
     case 'A': return WPG_NEXT;
+    case 'Z': return wpg_garbled(wpg, frame, "it came where the statement's end was expected");
     default: break;
     }
     return take_copy(wpg, frame);
 }
 
-static HOT enum wpg_taken take(struct wpg_conn *wpg, const struct pgp_frame *frame)
+/* What may come at any time, cannot be the next message, or is long. Moves on by itself. */
+static NOINLINE enum wpg_taken take_odd(struct wpg_conn *wpg)
 {
-    switch (frame->type) {
-    case '2':
-        if (frame->body.bytes == 0)
-            return WPG_NEXT;
-        break;
-    case 'T':
-        if (wpg->fixed && frame->body.bytes >= 2 &&
-            pgp_u16(frame->body.at) == wpg->shape->count)
-            return WPG_NEXT;
-        break;
-    case 'D': return take_row(wpg, frame);
-    case 'C': return take_command(wpg, frame);
-    case 'Z': return take_ready(wpg, frame);
-    default: break;
+    struct wire_io *io = &wpg->io;
+    struct pgp_frame frame;
+    enum pgp_scan scan =
+        pgp_frame_next((struct slice){io->in + io->in_start, io->in_used - io->in_start},
+                       wpg->most, &frame, &wpg->need);
+    if (scan != PGP_FRAME)
+        return scan == PGP_MORE ? WPG_MORE : wpg_garbled_header(wpg);
+    char *body = io->in + io->in_start + PGP_HEADER_BYTES;
+    io->in_start += wpg->need;
+    wpg->need = PGP_HEADER_BYTES;
+    if (frame.type == 'D')
+        return take_row(wpg, wpg_head(wpg), body, frame.body.bytes);
+    return take_other(wpg, &frame);
+}
+
+/* Is it what an execution without surprises is answered with? Then it is taken. */
+static inline bool take_usual(struct wpg_conn *wpg, const struct wpg_flight *flight, char *at,
+                              uint32_t bytes, enum wpg_taken *taken)
+{
+    char *body = at + PGP_HEADER_BYTES;
+    switch (*at) {
+    case '2': return bytes == 0;
+    case 'T': /* the columns are known from prepare */
+        return wpg->shape && wpg->shape != &wpg->learned && bytes >= 2 &&
+               pgp_u16(body) == wpg->shape->count;
+    case 'D': *taken = take_row(wpg, flight, body, bytes); return true;
+    case 'C':
+        if (bytes < 2 || *body != 'S' || body[bytes - 1] != '\0')
+            return false;
+        wpg->ended = true;
+        *taken = flight->sync ? WPG_NEXT : WPG_COMPLETE;
+        return true;
+    case 'Z':
+        *taken = WPG_COMPLETE;
+        wpg->skipping = false;
+        return bytes == 1 && wpg->ended && flight->sync;
+    default: return false;
     }
-    return take_other(wpg, frame);
 }
 
 HOT enum wpg_taken wpg_take(struct wpg_conn *wpg)
 {
     struct wire_io *io = &wpg->io;
-    for (;;) {
-        struct pgp_frame frame;
-        enum pgp_scan scan =
-            pgp_frame_next((struct slice){io->in + io->in_start, io->in_used - io->in_start},
-                           wpg->most, &frame, &wpg->need);
-        if (scan != PGP_FRAME)
-            return scan == PGP_MORE ? WPG_MORE : wpg_garbled_header(wpg);
-        io->in_start += wpg->need;
-        enum wpg_taken taken = take(wpg, &frame);
-        if (taken != WPG_NEXT)
-            return taken;
+    const struct wpg_flight *flight = wpg_head(wpg);
+    enum wpg_taken taken = WPG_NEXT;
+    while (taken == WPG_NEXT) {
+        char *at = io->in + io->in_start;
+        size_t left = io->in_used - io->in_start;
+        uint32_t length = left >= PGP_HEADER_BYTES ? pgp_u32(at + 1) : 0;
+        if (length - 4 <= PGP_SHORT_MOST - 4 && length < left &&
+            take_usual(wpg, flight, at, length - 4, &taken)) {
+            if (taken != WPG_LOST)
+                io->in_start += (size_t)length + 1;
+        } else {
+            taken = take_odd(wpg);
+        }
     }
+    return taken;
 }

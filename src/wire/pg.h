@@ -225,7 +225,7 @@ struct pgp_bind_spec {
 size_t pgp_bind_room(const struct pgp_bind_spec *spec);
 void pgp_bind_make(struct pgp_bind *bind, const struct pgp_bind_spec *spec, char *room);
 
-enum { PGP_VALUE_BYTES = 36, PGP_SYNC_BYTES = PGP_HEADER_BYTES, PGP_SPARE_BYTES = 16 };
+enum { PGP_VALUE_BYTES = 36, PGP_SYNC_BYTES = PGP_HEADER_BYTES, PGP_SPARE_BYTES = 64 };
 
 /* Room for an execution with these values. */
 static inline size_t pgp_bind_bytes(const struct pgp_bind *bind, const struct value *values)

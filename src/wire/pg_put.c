@@ -174,9 +174,10 @@ static NOINLINE char *put_chars(char *at, char *format, enum pgp_param kind,
     return put_bytes(put_u32(at, value->bytes), value->as.text, value->bytes);
 }
 
-static char *put_int(char *at, int64_t number)
+static inline char *put_int(char *at, int64_t number)
 {
-    uint32_t bytes = num_print_i64(at + 4, number);
+    uint32_t bytes =
+        number >= 0 ? num_print_u64(at + 4, (uint64_t)number) : num_print_i64(at + 4, number);
     (void)put_u32(at, bytes);
     return at + 4 + bytes;
 }
@@ -226,29 +227,32 @@ static NOINLINE char *put_other(char *at, char *format, enum pgp_param kind,
     return put_u32(at, UINT32_MAX);
 }
 
-/* In whole blocks: both places have PGP_SPARE_BYTES behind them. Shorter than a call of memcpy
- * for the few bytes that these pieces have. */
-static inline void copy_blocks(char *to, const char *from, uint32_t bytes)
+/* Both places have PGP_SPARE_BYTES behind them: few bytes are copied without a call. */
+static inline void copy_piece(char *to, const char *from, uint32_t bytes)
 {
-    for (uint32_t i = 0; i < bytes; i += PGP_SPARE_BYTES)
-        memcpy(to + i, from + i, PGP_SPARE_BYTES);
+    memcpy(to, from, PGP_SPARE_BYTES);
+    if (bytes > PGP_SPARE_BYTES)
+        memcpy(to + PGP_SPARE_BYTES, from + PGP_SPARE_BYTES, bytes - PGP_SPARE_BYTES);
 }
 
 HOT char *pgp_bind_put(const struct pgp_bind *bind, const struct value *values, bool sync,
                        char *at)
 {
     char *message = at + bind->bind_at, *format = at + bind->formats_at;
-    copy_blocks(at, bind->head, bind->head_bytes);
+    const uint8_t *kind = bind->params;
+    copy_piece(at, bind->head, bind->head_bytes);
     at += bind->head_bytes;
-    for (uint16_t i = 0; i < bind->param_count; i++, format += 2) {
-        if (values[i].type == VALUE_INT && bind->params[i] < PGP_PARAM_BOOL)
-            at = put_int(at, values[i].as.i);
+    for (const struct value *end = values + bind->param_count; values < end; values++) {
+        if (values->type == VALUE_INT && *kind < PGP_PARAM_BOOL)
+            at = put_int(at, values->as.i);
         else
-            at = put_other(at, format, bind->params[i], &values[i]);
+            at = put_other(at, format, *kind, values);
         if (!at)
             return NULL;
+        kind++;
+        format += 2;
     }
-    copy_blocks(at, bind->tail, bind->tail_bytes);
+    copy_piece(at, bind->tail, bind->tail_bytes);
     (void)finish(message, at + bind->result_bytes);
     return at + bind->tail_bytes - (sync ? 0 : PGP_SYNC_BYTES);
 }

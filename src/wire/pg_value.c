@@ -117,23 +117,23 @@ static struct value decode_binary(enum pgp_kind kind, const char *at, uint32_t b
     return (struct value){.type = VALUE_BLOB, .bytes = bytes, .as.text = at};
 }
 
-/* A whole number that cannot be out of range. */
-static struct value decode_short(const char *text, uint32_t bytes)
+/* Most numbers: digits that cannot be out of range. False: something else, look closer. */
+static inline bool decode_short(const char *text, uint32_t bytes, struct value *value)
 {
-    int64_t number = 0;
-    bool minus = text[0] == '-';
-    for (uint32_t i = minus; i < bytes; i++) {
-        uint32_t digit = (uint32_t)text[i] - '0';
+    uint64_t number = 0;
+    if (bytes - 1 >= SHORT_DIGITS)
+        return false;
+    for (const char *end = text + bytes; text < end; text++) {
+        uint32_t digit = (uint32_t)*text - '0';
         if (digit > 9)
-            return value_of_number(text, bytes);
+            return false;
         number = number * 10 + digit;
     }
-    if (minus && bytes == 1)
-        return value_text(text, bytes);
-    return value_int(minus ? -number : number);
+    *value = value_int((int64_t)number);
+    return true;
 }
 
-struct value pgp_decode(enum pgp_kind kind, char *text, uint32_t bytes)
+NOINLINE struct value pgp_decode(enum pgp_kind kind, char *text, uint32_t bytes)
 {
     static const uint8_t widths[] = {
         [PGP_BINARY_BOOL] = 1, [PGP_BINARY_INT2] = 2, [PGP_BINARY_INT4] = 4,
@@ -142,8 +142,6 @@ struct value pgp_decode(enum pgp_kind kind, char *text, uint32_t bytes)
     };
     if (kind == PGP_TEXT || bytes < widths[kind])
         return value_text(text, bytes);
-    if (kind == PGP_INT && bytes - 1 < SHORT_DIGITS)
-        return decode_short(text, bytes);
     if (kind == PGP_INT || kind == PGP_NUMERIC)
         return value_of_number(text, bytes);
     if (kind == PGP_BOOL)
@@ -153,26 +151,35 @@ struct value pgp_decode(enum pgp_kind kind, char *text, uint32_t bytes)
     return kind == PGP_BYTEA ? decode_bytea(text, bytes) : decode_binary(kind, text, bytes);
 }
 
+static NOINLINE const char *length_fault(uint32_t length)
+{
+    return length > INT32_MAX ? "a value's length is negative"
+                              : "a value is longer than its row";
+}
+
 HOT const char *pgp_row(char *body, size_t bytes, uint16_t count, const uint8_t *kinds,
                         struct value *values)
 {
     char *at = body + 2, *end = body + bytes;
     if (bytes < 2 || pgp_u16(body) != count)
         return "a row has another number of columns than was announced";
-    for (uint16_t i = 0; i < count; i++) {
+    for (const struct value *last = values + count; values < last; values++) {
+        enum pgp_kind kind = kinds ? *kinds++ : PGP_TEXT;
         if (end - at < 4)
             return "it ends too early";
         uint32_t length = pgp_u32(at);
         at += 4;
         if (length > (size_t)(end - at)) {
             if (length != UINT32_MAX)
-                return length > INT32_MAX ? "a value's length is negative"
-                                          : "a value is longer than its row";
-            values[i].type = VALUE_NULL;
-            values[i].bytes = 0;
+                return length_fault(length);
+            values->type = VALUE_NULL;
+            values->bytes = 0;
             continue;
         }
-        values[i] = kinds ? pgp_decode(kinds[i], at, length) : value_text(at, length);
+        if (kind == PGP_TEXT)
+            *values = value_text(at, length);
+        else if (kind != PGP_INT || !decode_short(at, length, values))
+            *values = pgp_decode(kind, at, length);
         at += length;
     }
     return at == end ? NULL : "bytes are left at its end";
