@@ -4,8 +4,10 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -113,43 +115,51 @@ static bool drain(int fd)
     return read(fd, &count, sizeof(count)) == (ssize_t)sizeof(count);
 }
 
-static bool translate(struct loop *loop, const struct epoll_event *from, struct loop_event *to)
+/* The loop's own descriptors. */
+static NOINLINE bool translate_own(struct loop *loop, uint64_t data, struct loop_event *to)
 {
-    bool broken = (from->events & (EPOLLERR | EPOLLHUP)) != 0;
-    *to = (struct loop_event){.kind = (enum loop_kind)(from->data.u64 >> 32),
-                              .index = (uint32_t)from->data.u64};
-    switch (to->kind) {
-    case LOOP_FD:
-        to->readable = broken || (from->events & EPOLLIN) != 0;
-        to->writable = broken || (from->events & EPOLLOUT) != 0;
-        return true;
-    case LOOP_TIMER:
-        if (!drain(loop->timer))
-            return false;
+    bool timer = data == pack(LOOP_TIMER, 0);
+    *to = (struct loop_event){.kind = timer ? LOOP_TIMER : LOOP_WAKE};
+    if (!drain(timer ? loop->timer : loop->wake))
+        return false;
+    if (timer)
         loop->due_ns = UINT64_MAX;
-        return true;
-    case LOOP_WAKE: break;
-    }
-    return drain(loop->wake);
+    return true;
 }
 
-static unsigned collect(struct loop *loop, struct loop_event *events, unsigned room,
-                        int timeout_ms)
+/* Not epoll_wait(): in a program with threads the C library surrounds it with the bookkeeping
+ * of pthread_cancel(), which nobody here uses. */
+static int wait_ready(const struct loop *loop, struct epoll_event *ready, unsigned room,
+                      int timeout_ms)
+{
+    const sigset_t *same = NULL;
+    return (int)syscall(SYS_epoll_pwait, loop->epoll, ready, room, timeout_ms, same, 0);
+}
+
+static inline unsigned collect(struct loop *loop, struct loop_event *events, unsigned room,
+                               int timeout_ms)
 {
     struct epoll_event ready[EVENTS_AT_ONCE];
     unsigned count = 0;
     assert(room > 0);
-    int found = epoll_wait(loop->epoll, ready,
-                           (int)(room < EVENTS_AT_ONCE ? room : EVENTS_AT_ONCE), timeout_ms);
+    int found =
+        wait_ready(loop, ready, room < EVENTS_AT_ONCE ? room : EVENTS_AT_ONCE, timeout_ms);
     assert(found >= 0 || errno == EINTR);
     for (int i = 0; i < found; i++) {
-        if (translate(loop, &ready[i], &events[count]))
-            count++;
+        uint32_t broken = ready[i].events & (EPOLLERR | EPOLLHUP);
+        if (ready[i].data.u64 > UINT32_MAX) {
+            count += translate_own(loop, ready[i].data.u64, &events[count]);
+            continue;
+        }
+        events[count].kind = LOOP_FD;
+        events[count].index = (uint32_t)ready[i].data.u64;
+        events[count].readable = (ready[i].events & EPOLLIN) | broken;
+        events[count++].writable = (ready[i].events & EPOLLOUT) | broken;
     }
     return count;
 }
 
-unsigned loop_wait(struct loop *loop, struct loop_event *events, unsigned room)
+HOT unsigned loop_wait(struct loop *loop, struct loop_event *events, unsigned room)
 {
     return collect(loop, events, room, -1);
 }

@@ -125,13 +125,11 @@ static HOT enum pace execution_end(struct client *client)
     return stage_enter(client, 0) ? PACE_ON : PACE_FINISHED;
 }
 
-/* Parameters, and room for what the answer will bring; the clock has moved on after it. */
+/* Parameters, and what their answer will be; the clock has moved on after it. */
 static NOINLINE void get_ready(struct client *client, struct client_step *at)
 {
     if (at->binds)
         client_bind(client, at, client->params);
-    client->sink.rows = 0;
-    client->sink.count = 0;
     if (at->expects)
         client_expect(client, at->op, at->wire.params, &at->expect);
     client->last_ns = os_now_ns();
@@ -151,6 +149,8 @@ static HOT void submit(struct client *client, struct client_step *at)
         draw_again(client, at);
     if (at->long_way)
         get_ready(client, at);
+    client->sink.rows = 0;
+    client->sink.count = 0;
     if (!client->start_ns)
         client->start_ns = client->last_ns;
     atomic_store_explicit(&client->due_ns, client->last_ns + at->deadline_ns,
@@ -305,7 +305,8 @@ static HOT bool complete(struct client *client)
     struct client_step *at = client->at;
     uint64_t now_ns = os_now_ns();
     if (!at->quick || client->outcome.verdict != DRV_OK ||
-        client->outcome.rows != at->quick_rows || now_ns - client->last_ns > at->deadline_ns)
+        client->outcome.rows != at->quick_rows || now_ns - client->last_ns > at->deadline_ns ||
+        !client_quick_value(client, at))
         return complete_long(client, at, now_ns);
     client->last_ns = now_ns;
     at->quick_count++;
@@ -322,7 +323,8 @@ static void quick_settle(struct client *client)
             continue;
         client->operations += step->quick_count;
         client->rows += step->quick_count * step->quick_rows;
-        step->quick_tally->times += step->quick_count;
+        for (uint16_t k = 0; k < step->op->check_count; k++)
+            step->quick_tally[k].times += step->quick_count;
         step->quick_count = 0;
     }
 }

@@ -132,14 +132,17 @@ struct client_step {
     const struct prog_op *op;
     struct drv_op wire;       /* as it is submitted */
     struct drv_expect expect; /* null target: of constant checks */
-    /* Quick: nothing is asked of its answer but a known number of rows, and its tally has been
-     * begun. Then its answers are only counted here, until the part ends. */
-    bool quick;
+    /* Quick: nothing is asked of its answer but a known number of rows and perhaps a known
+     * whole number in the first one, and its tallies have been begun. Then its answers are only
+     * counted here, until the part ends. */
+    bool quick, quick_valued;
     uint64_t quick_rows, quick_count;
+    int64_t quick_value;
+    uint16_t quick_column;
     uint64_t deadline_ns;            /* of each of its submits */
     uint64_t stream;                 /* of a local operation's expression, for this client */
     uint32_t row_offset;             /* row-driven: its first row within an execution */
-    struct check_tally *quick_tally; /* NULL: never quick */
+    struct check_tally *quick_tally; /* the first of its checks; NULL: never quick */
     struct gen_quick draw;           /* for quick_bind: makes the parameter, drawn */
     struct value drawn;
     bool local;          /* needs no answer: set, branch, sleep, mark */
@@ -149,7 +152,7 @@ struct client_step {
     uint32_t pipe_count; /* PIPE_START: operations up to its end; 0: the driver cannot */
     bool binds;          /* parameters are made anew for each submit, the long way */
     bool expects;  /* null target: the expectation changes from one execution to the next */
-    bool long_way; /* get_ready has something to do: binds, a sink, a changing expectation */
+    bool long_way; /* get_ready has something to do: binds, a changing expectation */
 };
 
 /* An operation of a pipeline that is in flight. */
@@ -240,6 +243,16 @@ void client_expect(struct client *client, const struct prog_op *op, const struct
 
 /* Makes the parameters of the operation's next submit. */
 void client_bind(struct client *client, const struct client_step *at, struct value *params);
+
+/* Is the first row's value the one that a quick step asks for? */
+static inline bool client_quick_value(const struct client *client,
+                                      const struct client_step *step)
+{
+    const struct value *found = &client->sink.first[step->quick_column];
+    return !step->quick_valued ||
+           (step->quick_column < client->sink.count && found->type == VALUE_INT &&
+            found->as.i == step->quick_value);
+}
 
 /* After a right answer: saves. */
 void client_save(struct client *client, const struct prog_op *op);

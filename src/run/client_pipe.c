@@ -95,7 +95,8 @@ HOT bool client_pipe_complete(struct client *client)
     uint64_t now_ns = timed ? os_now_ns() : client->last_ns;
     bool quick = step->quick && client->outcome.verdict == DRV_OK &&
                  client->outcome.rows == step->quick_rows &&
-                 now_ns - slot->submitted_ns <= step->deadline_ns;
+                 now_ns - slot->submitted_ns <= step->deadline_ns &&
+                 client_quick_value(client, step);
     if (quick)
         step->quick_count++;
     else if (!complete_long(client, slot, now_ns))

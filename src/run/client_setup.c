@@ -2,22 +2,26 @@
  * nothing. */
 #include "run/run_internal.h"
 
-static void sink_row(struct drv_sink *base, const struct value *values, uint16_t count)
+static NOINLINE void keep_text(struct client_sink *sink, uint16_t column)
+{
+    struct value *slot = &sink->first[column];
+    slot->bytes = slot->bytes < CLIENT_TEXT_MAX ? slot->bytes : CLIENT_TEXT_MAX;
+    memcpy(sink->texts[column], slot->as.text, slot->bytes);
+    slot->as.text = sink->texts[column];
+}
+
+static HOT void sink_row(struct drv_sink *base, const struct value *values, uint16_t count)
 {
     struct client_sink *sink = (struct client_sink *)base;
     if (sink->hashing && values)
         sink->checksum += value_row_hash(values, count);
-    if (sink->rows++ == 0 && sink->want && values) {
-        sink->count = count < sink->want ? count : sink->want;
-        for (uint16_t i = 0; i < sink->count; i++) {
-            struct value *slot = &sink->first[i];
-            *slot = values[i];
-            if (slot->type != VALUE_TEXT && slot->type != VALUE_BLOB)
-                continue;
-            slot->bytes = slot->bytes < CLIENT_TEXT_MAX ? slot->bytes : CLIENT_TEXT_MAX;
-            memcpy(sink->texts[i], values[i].as.text, slot->bytes);
-            slot->as.text = sink->texts[i];
-        }
+    if (sink->rows++ > 0 || !values)
+        return;
+    sink->count = count < sink->want ? count : sink->want;
+    for (uint16_t i = 0; i < sink->count; i++) {
+        sink->first[i] = values[i];
+        if (values[i].type == VALUE_TEXT || values[i].type == VALUE_BLOB)
+            keep_text(sink, i);
     }
 }
 
@@ -102,6 +106,15 @@ static void step_params(struct client *client, struct arena *arena, struct clien
     }
 }
 
+/* A known number of rows, then perhaps a known whole number in the first of them. */
+static bool is_quick(const struct prog_check *checks, uint16_t count)
+{
+    bool rows = count >= 1 && checks[0].kind == PROG_CHECK_ROWS && checks[0].constant;
+    bool value = count == 2 && checks[1].kind == PROG_CHECK_VALUE && checks[1].constant &&
+                 checks[1].value.type == VALUE_INT && checks[1].column < CLIENT_COLUMNS_MAX;
+    return rows && (count == 1 || value);
+}
+
 static void step_checks(struct client *client, struct client_step *step)
 {
     const struct program *program = client->program;
@@ -109,9 +122,12 @@ static void step_checks(struct client *client, struct client_step *step)
     const struct prog_check *first = &program->checks[op->check_first];
     bool plain = op->phase == PROG_NONE && op->save_count == 0 && op->rows == 0 &&
                  (op->repeat == 1 || step->piped);
-    if (plain && op->check_count == 1 && first->kind == PROG_CHECK_ROWS && first->constant) {
+    if (plain && is_quick(first, op->check_count)) {
         step->quick_tally = &client->recorder->checks[op->check_first];
         step->quick_rows = (uint64_t)first->value.as.i;
+        step->quick_valued = op->check_count == 2;
+        step->quick_value = step->quick_valued ? first[1].value.as.i : 0;
+        step->quick_column = step->quick_valued ? first[1].column : 0;
     }
     if (!client->plan->null_target)
         return;
@@ -166,7 +182,7 @@ static void steps_make(struct client *client, struct arena *arena)
         }
         step_params(client, arena, &steps[i]);
         step_checks(client, &steps[i]);
-        steps[i].long_way = steps[i].binds || steps[i].expects || steps[i].wire.sink;
+        steps[i].long_way = steps[i].binds || steps[i].expects;
     }
 }
 

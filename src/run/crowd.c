@@ -74,10 +74,10 @@ static void watch(struct crowd *crowd, uint32_t index, bool write)
         fail_client(client, &err);
 }
 
-static HOT void advance(struct crowd *crowd, uint32_t index)
+/* The client does something else than to wait for reading, or it did so before. */
+static NOINLINE void change(struct crowd *crowd, uint32_t index, enum client_state state)
 {
     struct client *client = &crowd->clients[index];
-    enum client_state state = client_run(client);
     bool write = state == CLIENT_WANT_WRITE;
     if (state != CLIENT_FINISHED && write != crowd->writing[index])
         watch(crowd, index, write);
@@ -88,6 +88,13 @@ static HOT void advance(struct crowd *crowd, uint32_t index)
         loop_forget(crowd->loop, client->class->fd(client->conn));
         crowd->running--;
     }
+}
+
+static HOT void advance(struct crowd *crowd, uint32_t index)
+{
+    enum client_state state = client_run(&crowd->clients[index]);
+    if (state != CLIENT_WANT_READ || crowd->states[index] != CLIENT_WANT_READ)
+        change(crowd, index, state);
 }
 
 /* Those whose sleep is over, and all when the run stops. */
@@ -104,10 +111,8 @@ static void wake(struct crowd *crowd)
 
 /* What is ready, waited for until a sleeper's time comes near: the last WORKER_SPIN_NS before
  * the start of an execution are not slept, but spent looking at the clock and the sockets. */
-static unsigned next_events(struct crowd *crowd, struct loop_event *events)
+static NOINLINE unsigned next_timed(struct crowd *crowd, struct loop_event *events)
 {
-    if (crowd->sleeper_count == 0)
-        return loop_wait(crowd->loop, events, EVENTS_MAX);
     const struct sleeper *first = &crowd->sleepers[0];
     uint64_t now_ns = os_now_ns(), slice_ns = now_ns + WORKER_SLICE_NS;
     uint64_t early_ns = crowd->clients[first->index].spins ? WORKER_SPIN_NS : 0;
@@ -133,8 +138,10 @@ static void begin(struct crowd *crowd)
 
 void crowd_ready(struct crowd *crowd)
 {
-    for (uint32_t i = 0; crowd->loop && i < crowd->count; i++)
+    for (uint32_t i = 0; crowd->loop && i < crowd->count; i++) {
+        crowd->states[i] = CLIENT_WANT_READ;
         watch(crowd, i, false);
+    }
 }
 
 void crowd_run(struct crowd *crowd)
@@ -144,7 +151,8 @@ void crowd_run(struct crowd *crowd)
         return; /* crowd_open has said so */
     begin(crowd);
     while (crowd->running > 0) {
-        unsigned count = next_events(crowd, events);
+        unsigned count = crowd->sleeper_count > 0 ? next_timed(crowd, events)
+                                                  : loop_wait(crowd->loop, events, EVENTS_MAX);
         for (unsigned i = 0; i < count; i++) {
             enum client_state state = crowd->states[events[i].index];
             if (events[i].kind == LOOP_FD && state != CLIENT_SLEEPS && state != CLIENT_FINISHED)
