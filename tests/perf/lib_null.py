@@ -8,8 +8,8 @@ import tempfile
 
 def program():
     """Where it is: said by ctest, else beside the stand."""
-    beside = pathlib.Path(os.environ["DBDYNO"]).parent / "null_postgres"
-    return os.environ.get("NULL_POSTGRES", str(beside))
+    named = os.environ.get("NULL_POSTGRES")
+    return named or str(pathlib.Path(os.environ["DBDYNO"]).parent / "null_postgres")
 
 
 class NullServer:
