@@ -19,6 +19,8 @@ struct crowd {
     bool *writing;            /* is this descriptor watched for writing too? */
     struct sleeper *sleepers; /* a binary heap, earliest first */
     uint32_t sleeper_count;
+    uint64_t
+        looked_ns; /* the last look at the clock, when nothing has happened since; else 0 */
     uint64_t spin_ns;
 };
 
@@ -97,6 +99,14 @@ static HOT void advance(struct crowd *crowd, uint32_t index)
         change(crowd, index, state);
 }
 
+/* Another look at the clock: what lies between it and the last one was spent on looking. */
+static void look(struct crowd *crowd, uint64_t now_ns)
+{
+    if (crowd->looked_ns)
+        crowd->spin_ns += worker_spun_ns(crowd->looked_ns, now_ns);
+    crowd->looked_ns = now_ns;
+}
+
 /* Those whose sleep is over, and all when the run stops. */
 static void wake(struct crowd *crowd)
 {
@@ -104,6 +114,8 @@ static void wake(struct crowd *crowd)
     uint64_t now_ns = os_now_ns();
     while (crowd->sleeper_count > 0 && (stopped || crowd->sleepers[0].wake_ns <= now_ns)) {
         uint32_t index = heap_take(crowd);
+        look(crowd, now_ns);
+        crowd->looked_ns = 0;
         crowd->clients[index].finished = crowd->clients[index].finished || stopped;
         advance(crowd, index);
     }
@@ -117,11 +129,13 @@ static NOINLINE unsigned next_timed(struct crowd *crowd, struct loop_event *even
     uint64_t now_ns = os_now_ns(), slice_ns = now_ns + WORKER_SLICE_NS;
     uint64_t early_ns = crowd->clients[first->index].spins ? WORKER_SPIN_NS : 0;
     if (first->wake_ns <= now_ns + early_ns) {
+        look(crowd, now_ns);
         unsigned count = loop_poll(crowd->loop, events, EVENTS_MAX);
-        if (count == 0 && early_ns > 0)
-            crowd->spin_ns += worker_spun_ns(now_ns, os_now_ns());
+        if (count > 0 || early_ns == 0)
+            crowd->looked_ns = 0;
         return count;
     }
+    crowd->looked_ns = 0;
     uint64_t due_ns = first->wake_ns - early_ns;
     loop_timer(crowd->loop, due_ns < slice_ns ? due_ns : slice_ns);
     return loop_wait(crowd->loop, events, EVENTS_MAX);
@@ -131,7 +145,7 @@ static void begin(struct crowd *crowd)
 {
     crowd->running = crowd->count;
     crowd->sleeper_count = 0;
-    crowd->spin_ns = 0;
+    crowd->spin_ns = crowd->looked_ns = 0;
     for (uint32_t i = 0; i < crowd->count; i++)
         advance(crowd, i);
 }
