@@ -183,10 +183,9 @@ static void an_error_does_not_stop_a_pipeline(void **state)
 {
     struct bench *bench = *state;
     struct drv_conn *conn = open_pipe(bench, 8);
-    struct seen seen = {.sink = {see}, .arena = bench->arena};
     for (int round = 0; round < 3; round++) {
+        struct seen seen = {.sink = {see}, .arena = bench->arena};
         const struct value ids[] = {value_int(round), value_int(round), value_int(round + 100)};
-        seen = (struct seen){.sink = {see}, .arena = bench->arena};
         uint64_t calls = arena_calls();
         add_op(conn, 0, &ids[0], NULL, true);
         add_op(conn, 0, &ids[1], NULL, true); /* is there already */
@@ -458,10 +457,10 @@ static int serve_tests(const struct CMUnitTest *tests, size_t count, const char 
     struct bench *bench = &the_bench;
     struct err err = {0};
     const struct server_setting settings[] = {
-        {"max_allowed_packet", "64M"                                         },
-        {                                             "local_infile",                                                          "1"                                                        },
-        { "ssl_cert", arena_printf(bench->arena,                                                          "%s/cert.pem", folder)},
-        {                                                          "ssl_key",                                                           arena_printf(bench->arena, "%s/key.pem", folder)},
+        {"max_allowed_packet", "64M"                                                 },
+        {                                             "local_infile",                                                                  "1"                                                                },
+        { "ssl_cert", arena_printf(bench->arena,                                                                  "%s/cert.pem", folder)},
+        {                                                                  "ssl_key",                                                                   arena_printf(bench->arena, "%s/key.pem", folder)},
     };
     bool tls = make_certificate(bench->arena, folder);
     struct server_spec spec = {.kind = SERVER_MARIADB,
