@@ -136,64 +136,57 @@ bool num_duration(struct slice text, uint64_t *ns)
     return true;
 }
 
-/* Decimal digits: 1233 / 4096 is a little more than log10(2), so the guess from the bits is
- * right or one too small. */
-static uint32_t digit_count(uint64_t value)
-{
-    static const uint64_t powers[20] = {
-        UINT64_C(1),
-        UINT64_C(10),
-        UINT64_C(100),
-        UINT64_C(1000),
-        UINT64_C(10000),
-        UINT64_C(100000),
-        UINT64_C(1000000),
-        UINT64_C(10000000),
-        UINT64_C(100000000),
-        UINT64_C(1000000000),
-        UINT64_C(10000000000),
-        UINT64_C(100000000000),
-        UINT64_C(1000000000000),
-        UINT64_C(10000000000000),
-        UINT64_C(100000000000000),
-        UINT64_C(1000000000000000),
-        UINT64_C(10000000000000000),
-        UINT64_C(100000000000000000),
-        UINT64_C(1000000000000000000),
-        UINT64_C(10000000000000000000),
-    };
-    uint32_t guess = (64 - (uint32_t)__builtin_clzll(value | 1)) * 1233 >> 12;
-    return guess + (value >= powers[guess]) + (value == 0);
-}
-
 static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
                                   "25262728293031323334353637383940414243444546474849"
                                   "50515253545556575859606162636465666768697071727374"
                                   "75767778798081828384858687888990919293949596979899";
 
-/* Ends before `end`, two digits at a time. */
-static inline void print_u32(char *end, uint32_t value)
+/* Below 100: one digit or two. */
+static inline uint32_t print_top(char *at, uint32_t value)
 {
-    for (; value >= 100; value /= 100) {
-        end -= 2;
-        memcpy(end, digit_pairs + 2 * (size_t)(value % 100), 2);
+    if (value < 10) {
+        *at = (char)('0' + value);
+        return 1;
     }
-    if (value >= 10)
-        memcpy(end - 2, digit_pairs + 2 * (size_t)value, 2);
-    else
-        end[-1] = (char)('0' + value);
+    memcpy(at, digit_pairs + 2 * (size_t)value, 2);
+    return 2;
 }
 
-uint32_t num_print_u64(char *buffer, uint64_t value)
+/* Below 10,000. */
+static inline uint32_t print_small(char *at, uint32_t value)
 {
-    uint32_t count = digit_count(value);
-    char *end = buffer + count;
-    for (; value > UINT32_MAX; value /= 100) {
-        end -= 2;
-        memcpy(end, digit_pairs + 2 * (value % 100), 2);
-    }
-    print_u32(end, (uint32_t)value);
-    return count;
+    if (value < 100)
+        return print_top(at, value);
+    uint32_t count = print_top(at, value / 100);
+    memcpy(at + count, digit_pairs + 2 * (size_t)(value % 100), 2);
+    return count + 2;
+}
+
+/* Below 10,000, all four digits. */
+static inline void print_four(char *at, uint32_t value)
+{
+    memcpy(at, digit_pairs + 2 * (size_t)(value / 100), 2);
+    memcpy(at + 2, digit_pairs + 2 * (size_t)(value % 100), 2);
+}
+
+/* Four digits at a time; at most five times. */
+static NOINLINE uint32_t print_large(char *at, uint64_t value)
+{
+    uint64_t upper = value / 10000;
+    uint32_t count = upper < 10000 ? print_small(at, (uint32_t)upper) : print_large(at, upper);
+    print_four(at + count, (uint32_t)(value % 10000));
+    return count + 4;
+}
+
+HOT uint32_t num_print_u64(char *buffer, uint64_t value)
+{
+    if (value < 10000)
+        return print_small(buffer, (uint32_t)value);
+    if (value >= 100000000)
+        return print_large(buffer, value);
+    uint32_t count = print_small(buffer, (uint32_t)value / 10000);
+    print_four(buffer + count, (uint32_t)value % 10000);
+    return count + 4;
 }
 
 uint32_t num_print_i64(char *buffer, int64_t value)

@@ -35,6 +35,7 @@ struct wpg_stmt {
     struct pgp_bind bind;
     struct wpg_shape shape;
     const struct wpg_shape *known; /* shape, or NULL when it answers no rows, or is direct */
+    size_t plain_bytes;            /* room for a plain execution; SIZE_MAX: it is never plain */
     struct slice sql;
     bool direct;
 };
@@ -74,6 +75,7 @@ struct wpg_conn {
 
     bool open;     /* what was submitted last has no Sync yet */
     bool skipping; /* the server skips up to the next Sync */
+    bool plain;    /* one plain execution is in flight, and nothing of its answer is read */
     bool idle;     /* one operation is sent, and nobody has looked for its answer */
     bool garbled;  /* the bytes were not the protocol's: the error text says so */
     bool waits;    /* all is read that can be there: wait before the next read */
@@ -104,6 +106,10 @@ static inline struct wpg_flight *wpg_head(struct wpg_conn *wpg)
 /* Takes messages until the operation at the head is complete. */
 enum wpg_taken { WPG_NEXT, WPG_COMPLETE, WPG_MORE, WPG_LOST };
 enum wpg_taken wpg_take(struct wpg_conn *wpg);
+
+/* The same for what was received of the answer to a plain execution, whole messages only. False
+ * when it is not complete, or not as usual: then wpg_take() goes on. */
+bool wpg_take_plain(struct wpg_conn *wpg);
 
 /* Room for `count` values and kinds. */
 bool wpg_row_room(struct wpg_conn *wpg, uint32_t count);

@@ -299,6 +299,11 @@ static bool prepare_one(struct wpg_conn *wpg, const struct prog_stmt *from,
     stmt->shape = reply.shape;
     stmt->known = stmt->shape.kinds ? &stmt->shape : NULL;
     make_bind(wpg, stmt, name, &reply);
+    bool plain = stmt->known && stmt->bind.head_bytes <= PGP_SPARE_BYTES &&
+                 stmt->bind.tail_bytes <= PGP_SPARE_BYTES;
+    if (plain)
+        stmt->plain_bytes =
+            (size_t)PGP_VALUE_BYTES * reply.param_count + 3 * (size_t)PGP_SPARE_BYTES;
     return true;
 }
 
@@ -322,6 +327,7 @@ bool wpg_prepare(struct drv_conn *conn, const struct prog_stmt *stmts, uint32_t 
         const char *sql = arena_text(wpg->set_arena, stmts[i].sql);
         stmt->sql = slice_of(sql);
         stmt->direct = stmts[i].direct;
+        stmt->plain_bytes = SIZE_MAX;
         if (!stmt->direct && !prepare_one(wpg, &stmts[i], stmt, i, err))
             return false;
         most = stmt->shape.count > most ? stmt->shape.count : most;

@@ -225,7 +225,7 @@ struct pgp_bind_spec {
 size_t pgp_bind_room(const struct pgp_bind_spec *spec);
 void pgp_bind_make(struct pgp_bind *bind, const struct pgp_bind_spec *spec, char *room);
 
-enum { PGP_VALUE_BYTES = 36, PGP_SYNC_BYTES = PGP_HEADER_BYTES, PGP_SPARE_BYTES = 64 };
+enum { PGP_VALUE_BYTES = 36, PGP_SYNC_BYTES = PGP_HEADER_BYTES, PGP_SPARE_BYTES = 32 };
 
 /* Room for an execution with these values. */
 static inline size_t pgp_bind_bytes(const struct pgp_bind *bind, const struct value *values)
@@ -243,5 +243,9 @@ static inline size_t pgp_bind_bytes(const struct pgp_bind *bind, const struct va
  * sent. */
 char *pgp_bind_put(const struct pgp_bind *bind, const struct value *values, bool sync,
                    char *at);
+
+/* The same, with its Sync, for the plain case: neither piece has more than PGP_SPARE_BYTES, and
+ * all values are whole numbers that go as text. NULL: they are not. */
+char *pgp_bind_put_plain(const struct pgp_bind *bind, const struct value *values, char *at);
 
 #endif

@@ -256,3 +256,18 @@ HOT char *pgp_bind_put(const struct pgp_bind *bind, const struct value *values, 
     (void)finish(message, at + bind->result_bytes);
     return at + bind->tail_bytes - (sync ? 0 : PGP_SYNC_BYTES);
 }
+
+HOT char *pgp_bind_put_plain(const struct pgp_bind *bind, const struct value *values, char *at)
+{
+    char *message = at + bind->bind_at;
+    memcpy(at, bind->head, PGP_SPARE_BYTES);
+    at += bind->head_bytes;
+    for (uint16_t i = 0; i < bind->param_count; i++) {
+        if (values[i].type != VALUE_INT || bind->params[i] >= PGP_PARAM_BOOL)
+            return NULL;
+        at = put_int(at, values[i].as.i);
+    }
+    memcpy(at, bind->tail, PGP_SPARE_BYTES);
+    (void)finish(message, at + bind->result_bytes);
+    return at + bind->tail_bytes;
+}

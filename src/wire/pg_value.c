@@ -157,8 +157,8 @@ static NOINLINE const char *length_fault(uint32_t length)
                               : "a value is longer than its row";
 }
 
-HOT const char *pgp_row(char *body, size_t bytes, uint16_t count, const uint8_t *kinds,
-                        struct value *values)
+NOINLINE HOT const char *pgp_row(char *body, size_t bytes, uint16_t count, const uint8_t *kinds,
+                                 struct value *values)
 {
     char *at = body + 2, *end = body + bytes;
     if (bytes < 2 || pgp_u16(body) != count)
