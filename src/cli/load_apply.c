@@ -152,7 +152,7 @@ bool cli_load_apply(struct arena *arena, const struct cli_load *load, struct sui
 
 uint64_t cli_load_time_ns(const struct cli_load *load, const struct suite *suite)
 {
-    uint64_t cells = load->slo_ppm ? RUN_SEARCH_STEPS + 1 : 1, sum = 0;
+    uint64_t cells = load->slo_ppm ? 2 * RUN_SEARCH_STEPS + 1 : 1, sum = 0;
     if (!touching(load))
         return 0;
     for (uint32_t i = 0; i < suite->scenario_count; i++) {

@@ -239,6 +239,8 @@ static void note_params(struct arena *arena, struct rec_cell *out, const struct 
                   whole ? value_int((int64_t)rate) : value_real(rate));
     rec_pairs_add(arena, &out->params, "arrivals",
                   value_text(arrivals, (uint32_t)strlen(arrivals)));
+    if (cell->attempt > 0)
+        rec_pairs_add(arena, &out->params, "attempt", value_int(cell->attempt));
 }
 
 static struct rec_cell *cell_begin(struct runner *runner, const struct cell *cell,

@@ -37,8 +37,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RUN_DRAIN_NS     (5 * UINT64_C(1000000000))
-#define RUN_SEARCH_STEPS 10 /* of a search for the highest rate, at most */
+#define RUN_DRAIN_NS (5 * UINT64_C(1000000000))
+#define RUN_SEARCH_STEPS \
+    10 /* rates of a search for the highest one, each tried twice at most */
 
 struct run_progress {
     const char *step;     /* "starting postgres", "id_point on mariadb (4 clients)", "floors" */

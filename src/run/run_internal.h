@@ -167,6 +167,7 @@ struct cell {
     const struct suite_scenario *scenario;
     struct session *session;
     uint32_t clients, threads;
+    uint32_t attempt; /* 2: a search measures the same rate once more; else 0 */
     struct program program;
     const char *verdict, *reason; /* as in the record; NULL while fine */
     const char *around_fault;

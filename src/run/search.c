@@ -190,25 +190,43 @@ static void conclude(struct runner *runner, struct rec_search *out, const struct
                                    out->step_count ? steps[0].why : "");
 }
 
+/* False when the cell has no result: out->reason says why. */
+static bool measure_rate(struct runner *runner, const struct cell *closed, double rate,
+                         struct rec_search *out, bool *kept)
+{
+    struct cell *cell = arena_new(runner->arena, struct cell);
+    const struct rec_search_step *last =
+        out->step_count > 0 ? &out->steps[out->step_count - 1] : NULL;
+    cell->attempt = last && last->rate_per_s == rate ? 2 : 0;
+    cell->scenario = at_rate(runner, closed->scenario, rate);
+    cell->session = closed->session;
+    cell->clients = closed->clients;
+    runner->cells_total++;
+    measure(runner, cell);
+    runner->cells_done++;
+    if (cell->verdict) {
+        out->reason = arena_printf(runner->arena, "stopped at %g/s: %s", rate,
+                                   cell->reason ? cell->reason : cell->verdict);
+        return false;
+    }
+    *kept = note_step(runner, out, cell);
+    return true;
+}
+
+/* A hiccup of the machine looks like a rate that is too high: a step that does not keep the
+ * limit is measured once more, and it does not when neither did. */
 static void search_rates(struct runner *runner, const struct cell *closed,
                          struct rec_search *out)
 {
     struct search search;
+    bool kept = false, going = true;
     search_begin(&search, out->closed_per_s);
-    while (search.next > 0) {
-        struct cell *cell = arena_new(runner->arena, struct cell);
-        cell->scenario = at_rate(runner, closed->scenario, search.next);
-        cell->session = closed->session;
-        cell->clients = closed->clients;
-        runner->cells_total++;
-        measure(runner, cell);
-        runner->cells_done++;
-        if (cell->verdict) {
-            out->reason = arena_printf(runner->arena, "stopped at %g/s: %s", search.next,
-                                       cell->reason ? cell->reason : cell->verdict);
-            break;
-        }
-        search_tell(&search, note_step(runner, out, cell));
+    while (going && search.next > 0) {
+        going = measure_rate(runner, closed, search.next, out, &kept);
+        if (going && !kept)
+            going = measure_rate(runner, closed, search.next, out, &kept);
+        if (going)
+            search_tell(&search, kept);
     }
     conclude(runner, out, &search);
 }

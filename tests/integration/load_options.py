@@ -102,7 +102,8 @@ def search(place):
     checks.that([one["name"] for one in found] == ["several"], found)
     steps = found[0]["steps"]
     offered = [step["rate_per_s"] for step in steps]
-    checks.that(offered == sorted(set(offered)) and 0 < len(steps) <= 10, offered)
+    checks.that(offered == sorted(offered) and 0 < len(set(offered)) <= 10, offered)
+    checks.that(all(offered.count(rate) <= 2 for rate in offered), offered)
     kept = [step["rate_per_s"] for step in steps if step["kept"]]
     for step in steps:
         good = (step["unfinished"] == 0 and step["value"] is not None and
