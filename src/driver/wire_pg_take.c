@@ -89,7 +89,7 @@ static NOINLINE enum wpg_taken learn(struct wpg_conn *wpg, const struct pgp_fram
     return WPG_NEXT;
 }
 
-static NOINLINE enum wpg_taken garbled_row(struct wpg_conn *wpg, char *body, size_t bytes,
+static NOINLINE enum wpg_taken garbled_row(struct wpg_conn *wpg, const char *body, size_t bytes,
                                            const char *fault)
 {
     const struct pgp_frame it =

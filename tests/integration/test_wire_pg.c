@@ -136,24 +136,28 @@ static void submit_divisions(struct drv_conn *conn, const struct value *params, 
     }
 }
 
-static void an_error_in_a_pipeline_is_told_apart(void **state)
+static void check_bad_division(struct drv_conn *conn, int bad, bool sync_each)
 {
     static const char skipped[] = "skipped: an earlier statement of the pipeline failed";
+    struct value params[5];
+    prepare_all(conn, &divide, 1);
+    for (int i = 0; i < 5; i++)
+        params[i] = value_int(i == bad ? 0 : 1);
+    submit_divisions(conn, params, 5);
+    for (int i = 0; i < 5; i++) {
+        bool fine = i < bad || (i > bad && sync_each);
+        check_one(conn, fine ? DRV_OK : DRV_ERROR, i == bad ? "22012" : "",
+                  i == bad ? "division by zero" : skipped);
+    }
+    check_usable(conn);
+}
+
+static void an_error_in_a_pipeline_is_told_apart(void **state)
+{
     for (size_t sync = 0; sync < ARRAY_COUNT(syncs); sync++) {
         struct drv_conn *conn = open_with(*state, syncs[sync], 5);
-        for (int bad = 0; bad < 5; bad++) {
-            struct value params[5];
-            prepare_all(conn, &divide, 1);
-            for (int i = 0; i < 5; i++)
-                params[i] = value_int(i == bad ? 0 : 1);
-            submit_divisions(conn, params, 5);
-            for (int i = 0; i < 5; i++) {
-                bool fine = i < bad || (i > bad && sync == 1);
-                check_one(conn, fine ? DRV_OK : DRV_ERROR, i == bad ? "22012" : "",
-                          i == bad ? "division by zero" : skipped);
-            }
-            check_usable(conn);
-        }
+        for (int bad = 0; bad < 5; bad++)
+            check_bad_division(conn, bad, sync == 1);
         drv_close(&conn);
     }
 }
@@ -407,8 +411,10 @@ static void a_tls_session_is_taken_over(void **state)
     }
     for (int tries = 0; tries < 500 && !drv_open(&target, &conn, &err); tries++)
         os_sleep_ns(20 * NS_PER_MS); /* until the server has read its settings again */
-    if (!conn)
+    if (!conn) {
         fail_msg("%s", err.text);
+        return;
+    }
     assert_int_equal(
         ask(conn, "SELECT ssl::int FROM pg_stat_ssl WHERE pid = pg_backend_pid()").as.i, 1);
     enum { MANY = 3 << 20 };
