@@ -195,8 +195,16 @@ static NOINLINE void decode_row(struct wire_my_conn *my, bool binary)
     }
 }
 
-static NOINLINE HOT bool give_row(struct wire_my_conn *my, const struct wire_my_op *op,
-                                  struct slice payload)
+static NOINLINE void lose_row(struct wire_my_conn *my, enum myp_row_fault fault)
+{
+    char text[120];
+    text_print(text, sizeof(text), "protocol error: %s", myp_row_fault_text(fault));
+    wire_my_lose(my, text);
+}
+
+/* False: the row is no row, and the connection lost. */
+static HOT bool give_row(struct wire_my_conn *my, const struct wire_my_op *op,
+                         struct slice payload)
 {
     uint16_t count = my->answer.columns;
     bool binary = my->answer.command == MYP_EXECUTE;
@@ -207,9 +215,7 @@ static NOINLINE HOT bool give_row(struct wire_my_conn *my, const struct wire_my_
     enum myp_row_fault fault = binary ? myp_row_binary(payload, my->shape, count, my->row)
                                       : myp_row_text(payload, count, my->row);
     if (fault != MYP_ROW_FINE) {
-        char text[120];
-        text_print(text, sizeof(text), "protocol error: %s", myp_row_fault_text(fault));
-        wire_my_lose(my, text);
+        lose_row(my, fault);
         return false;
     }
     if (op->depth == PROG_DECODE && (my->raw || !binary))
@@ -331,16 +337,16 @@ static HOT enum take take_packets(struct wire_my_conn *my, const struct wire_my_
 }
 
 static NOINLINE void give_known(struct wire_my_conn *my, const struct wire_my_op *op,
-                                const char *buffer, const struct myp_known *known)
+                                const char *buffer, uint64_t rows)
 {
     const struct wire_my_stmt *stmt = op->stmt;
+    size_t at = MYP_KNOWN_FIRST;
     my->answer.command = MYP_EXECUTE;
     my->answer.columns = stmt->column_count;
     my->shape = stmt->columns;
     my->raw = stmt->raw;
-    size_t at = MYP_KNOWN_FIRST;
-    for (uint64_t i = 0; i < known->rows && !my->lost; i++)
-        (void)give_row(my, op, myp_known_row(buffer, &at));
+    while (rows-- > 0 && give_row(my, op, myp_known_row(buffer, &at)))
+        ;
 }
 
 /* An answer that is all there and as expected, which is most of them: the operation is over, or
@@ -356,7 +362,7 @@ static inline bool take_known(struct wire_my_conn *my, const struct wire_my_op *
         return false;
     io->in_start += known.taken;
     if (op->depth != PROG_DRAIN || op->sink)
-        give_known(my, op, buffer, &known);
+        give_known(my, op, buffer, known.rows);
     outcome->verdict = DRV_OK;
     outcome->rows = known.rows;
     outcome->affected = -1;

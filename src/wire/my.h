@@ -8,13 +8,14 @@
  * A packet is a length of 3 bytes, a sequence number of one, and that many bytes; a payload of
  * 2^24 - 1 bytes or more goes on in the next packet. A command begins at sequence 0, its answer
  * goes on counting; so each command of a pipeline has numbers of its own. myp_frame_next()
- * finds the next payload in a buffer that holds any part of a stream, or says how many bytes it
+ * finds the next payload in a buffer with any part of a stream, or says how many bytes it
  * needs.
  *
  * An answer is a series of payloads. struct myp_answer knows which may come; it is told each,
- * says what it is, and when the answer is complete. Both ends of a result are understood (EOF,
- * and OK with the header 0xFE when CLIENT_DEPRECATE_EOF was agreed), definitions with MariaDB's
- * extended metadata, and results without definitions (MARIADB_CLIENT_CACHE_METADATA).
+ * says what it is, and when the answer is complete. It knows both ends of a result (EOF, or OK
+ * with header 0xFE after CLIENT_DEPRECATE_EOF), MariaDB's extended metadata, and its results
+ * without definitions (MARIADB_CLIENT_CACHE_METADATA).
+ *
  * Sources: MariaDB Knowledge Base, "Client/Server Protocol": "0 - Packet", "Protocol Data
  * Types", "OK_Packet", "ERR_Packet", "EOF_Packet", "Result Set Packets", "Resultset row",
  * "Progress Reporting", "COM_QUERY", "COM_STMT_PREPARE", "COM_STMT_EXECUTE", "COM_STMT_CLOSE",
@@ -75,7 +76,7 @@ static inline enum myp_frame myp_frame_next(char *buffer, size_t bytes, uint8_t 
     return MYP_FRAME_WHOLE;
 }
 
-/* A length-encoded integer; false: it is NULL (0xFB), or there is none (then in->cut). */
+/* A length-encoded integer; false: NULL (0xFB), or there is none (then in->cut). */
 static inline bool myp_number(struct wire_bytes *in, uint64_t *number)
 {
     uint8_t first = wire_u8(in);
@@ -116,7 +117,8 @@ struct myp_column {
     uint8_t type;  /* the protocol's number */
     uint8_t decimals;
     bool is_unsigned;
-    bool raw; /* myp_row_binary() leaves a value that is not yet what it means */
+    uint8_t value; /* enum value_type of what myp_row_binary() finds in place */
+    bool raw;      /* myp_row_binary() leaves a value that is not yet what it means */
 };
 
 enum myp_row_fault { MYP_ROW_FINE, MYP_ROW_SHORT, MYP_ROW_LONG, MYP_ROW_VALUE };
@@ -251,7 +253,7 @@ static inline void myp_answer_infile(struct myp_answer *answer, uint8_t packets)
     answer->sequence = (uint8_t)(answer->sequence + packets);
 }
 
-/* The fault in words: what was expected and what came. */
+/* What was expected and what came, in words. */
 void myp_fault_print(const struct myp_answer *answer, char *buffer, size_t room);
 const char *myp_row_fault_text(enum myp_row_fault fault);
 
@@ -259,7 +261,6 @@ const char *myp_row_fault_text(enum myp_row_fault fault);
 
 enum {
     MYP_COM_QUIT = 1,
-    MYP_COM_INIT_DB = 2,
     MYP_COM_QUERY = 3,
     MYP_COM_PING = 14,
     MYP_COM_STMT_PREPARE = 22,
@@ -278,9 +279,8 @@ static inline size_t myp_room(size_t payload)
  * numbered from *sequence, which moves on. Returns the bytes of all packets. */
 size_t myp_packets_put(char *at, size_t payload, uint8_t *sequence);
 
-/* A command with text behind it (COM_QUERY, COM_STMT_PREPARE, COM_INIT_DB) or without
- * (COM_PING, COM_QUIT), in myp_room(1 + text.bytes) bytes. *packets is set to how many it took.
- */
+/* A command with text behind it (COM_QUERY, COM_STMT_PREPARE) or without (COM_PING, COM_QUIT),
+ * in myp_room(1 + text.bytes) bytes. *packets is set to how many it took. */
 size_t myp_command_put(char *at, uint8_t command, struct slice text, uint8_t *packets);
 
 /* COM_STMT_CLOSE (which has no answer) or COM_STMT_RESET, in MYP_STMT_BYTES. */

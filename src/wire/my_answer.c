@@ -66,6 +66,7 @@ static void set_kind(struct myp_column *column, enum myp_kind kind, uint8_t byte
 {
     column->kind = (uint8_t)kind;
     column->bytes = bytes;
+    column->value = kind == MYP_TEXT || kind == MYP_NUMERIC ? VALUE_TEXT : VALUE_BLOB;
     column->raw = kind == MYP_NUMERIC || kind == MYP_BIT || kind >= MYP_DATE;
 }
 
