@@ -16,6 +16,7 @@ enum { EVENTS_AT_ONCE = 64 };
 struct loop {
     int epoll, timer, wake;
     uint64_t due_ns; /* what the timer is set to; UINT64_MAX is off */
+    struct epoll_event ready[EVENTS_AT_ONCE];
 };
 
 /* The upper half of epoll's 64 bits holds the kind, the lower one the index. */
@@ -129,32 +130,26 @@ static NOINLINE bool translate_own(struct loop *loop, uint64_t data, struct loop
 
 /* Not epoll_wait(): in a program with threads the C library surrounds it with the bookkeeping
  * of pthread_cancel(), which nobody here uses. */
-static int wait_ready(const struct loop *loop, struct epoll_event *ready, unsigned room,
-                      int timeout_ms)
+static int wait_ready(struct loop *loop, unsigned room, int timeout_ms)
 {
     const sigset_t *same = NULL;
-    return (int)syscall(SYS_epoll_pwait, loop->epoll, ready, room, timeout_ms, same, 0);
+    return (int)syscall(SYS_epoll_pwait, loop->epoll, loop->ready, room, timeout_ms, same, 0);
 }
 
 static inline unsigned collect(struct loop *loop, struct loop_event *events, unsigned room,
                                int timeout_ms)
 {
-    struct epoll_event ready[EVENTS_AT_ONCE];
     unsigned count = 0;
     assert(room > 0);
-    int found =
-        wait_ready(loop, ready, room < EVENTS_AT_ONCE ? room : EVENTS_AT_ONCE, timeout_ms);
+    int found = wait_ready(loop, room < EVENTS_AT_ONCE ? room : EVENTS_AT_ONCE, timeout_ms);
     assert(found >= 0 || errno == EINTR);
     for (int i = 0; i < found; i++) {
-        uint32_t broken = ready[i].events & (EPOLLERR | EPOLLHUP);
-        if (ready[i].data.u64 > UINT32_MAX) {
-            count += translate_own(loop, ready[i].data.u64, &events[count]);
-            continue;
-        }
-        events[count].kind = LOOP_FD;
-        events[count].index = (uint32_t)ready[i].data.u64;
-        events[count].readable = (ready[i].events & EPOLLIN) | broken;
-        events[count++].writable = (ready[i].events & EPOLLOUT) | broken;
+        const struct epoll_event *from = &loop->ready[i];
+        if (from->data.u64 <= UINT32_MAX)
+            events[count++] =
+                (struct loop_event){LOOP_FD, (uint32_t)from->data.u64, from->events};
+        else
+            count += translate_own(loop, from->data.u64, &events[count]);
     }
     return count;
 }

@@ -10,8 +10,8 @@
  *
  * A loop belongs to one thread; only loop_wake() may be called from another. The loop never
  * closes a descriptor that is not its own; forget a descriptor before closing it. An error that
- * epoll sees without being asked (EPOLLERR, EPOLLHUP) is reported as readable and writable, so
- * that the next read or write finds out what it is.
+ * epoll sees without being asked (EPOLLERR, EPOLLHUP) is reported too: the next read or write
+ * finds out what it is.
  *
  * No epoll_pwait2: valgrind 3.19 does not know it. The timerfd gives the same nanoseconds.
  */
@@ -33,7 +33,7 @@ enum loop_kind {
 struct loop_event {
     enum loop_kind kind;
     uint32_t index; /* of LOOP_FD, else 0 */
-    bool readable, writable;
+    uint32_t ready; /* of LOOP_FD: EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP of <sys/epoll.h> */
 };
 
 /* The loop's memory is in the arena; its three descriptors live until loop_destroy. */

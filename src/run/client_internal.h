@@ -46,11 +46,11 @@ static inline void series_record(struct series *series, uint64_t value)
 #define CLIENT_COLUMNS_MAX 16   /* of a first row that checks and saves can look at */
 #define CLIENT_TEXT_MAX    4096 /* bytes of one such value; longer ones are compared cut */
 
-enum client_state {
-    CLIENT_FINISHED,
-    CLIENT_WANT_READ,
-    CLIENT_WANT_WRITE,
-    CLIENT_SLEEPS, /* until wake_ns, to the microsecond when `spins` */
+enum client_state { /* the first two wait for the connection */
+                    CLIENT_WANT_READ,
+                    CLIENT_WANT_WRITE,
+                    CLIENT_SLEEPS, /* until wake_ns, to the microsecond when `spins` */
+                    CLIENT_FINISHED,
 };
 
 /* What went wrong first; kept by value, so that a failing client allocates nothing. */

@@ -168,9 +168,9 @@ void crowd_run(struct crowd *crowd)
         unsigned count = crowd->sleeper_count > 0 ? next_timed(crowd, events)
                                                   : loop_wait(crowd->loop, events, EVENTS_MAX);
         for (unsigned i = 0; i < count; i++) {
-            enum client_state state = crowd->states[events[i].index];
-            if (events[i].kind == LOOP_FD && state != CLIENT_SLEEPS && state != CLIENT_FINISHED)
-                advance(crowd, events[i].index);
+            uint32_t index = events[i].index;
+            if (events[i].kind == LOOP_FD && crowd->states[index] <= CLIENT_WANT_WRITE)
+                advance(crowd, index);
         }
         if (crowd->sleeper_count > 0)
             wake(crowd);

@@ -68,7 +68,7 @@ struct worker {
     pthread_t thread;
     struct gate *gate;
     struct client_plan *plan;
-    struct crowd *crowd; /* many connections on one loop; NULL: one that blocks */
+    struct crowd *crowd; /* many connections on one loop; NULL: one alone */
     struct client *clients;
     bool checksum; /* the first client reads the answer once more, hashed */
     uint32_t client_count;

@@ -7,7 +7,10 @@
 #include <assert.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static bool spin_enter(struct client_plan *plan)
 {
@@ -45,19 +48,27 @@ static void sleep_client(struct client *client)
         spin(client);
 }
 
-void worker_run_alone(struct client *client)
+/* Until the connection is ready. What cancels or cuts it makes it ready, too, so there is no
+ * time limit. Not poll(): see loop.c. */
+static void wait_connection(const struct client *client, enum client_state state)
+{
+    short events = state == CLIENT_WANT_WRITE ? POLLIN | POLLOUT : POLLIN;
+    struct pollfd wait = {.fd = client->class->fd(client->conn), .events = events};
+    const struct timespec *forever = NULL;
+    const sigset_t *same = NULL;
+    (void)syscall(SYS_ppoll, &wait, 1, forever, same, 0);
+}
+
+HOT void worker_run_alone(struct client *client)
 {
     for (;;) {
         enum client_state state = client_run(client);
         if (state == CLIENT_FINISHED)
             return;
-        if (state == CLIENT_SLEEPS) {
+        if (state == CLIENT_SLEEPS)
             sleep_client(client);
-            continue;
-        }
-        short events = state == CLIENT_WANT_WRITE ? POLLIN | POLLOUT : POLLIN;
-        struct pollfd wait = {.fd = client->class->fd(client->conn), .events = events};
-        (void)poll(&wait, 1, 100); /* looks again now and then: a cancel may have come */
+        else
+            wait_connection(client, state);
     }
 }
 
@@ -146,7 +157,7 @@ void *worker_main(void *context)
 {
     struct worker *worker = context;
     take_place(worker);
-    if (worker->clients[0].class->caps & DRV_CAP_ASYNC)
+    if (worker->client_count > 1)
         worker->crowd = crowd_open(worker->arena, worker->clients, worker->client_count);
     if (worker->warmup > 0 && !plan_stopped(worker->plan)) {
         for (uint32_t i = 0; i < worker->client_count; i++)
