@@ -299,43 +299,56 @@ HOT enum wpg_taken wpg_take(struct wpg_conn *wpg)
     return taken;
 }
 
-/* A row at `at`, whole and short, of an execution that decodes it for nobody; what is behind
- * it, or NULL. */
+/* A short row at `at`, read and given away; what is behind it, or NULL. */
 static inline char *plain_row(struct wpg_conn *wpg, char *at, const char *end)
 {
     const struct wpg_flight *flight = wpg->flights;
+    const struct wpg_shape *shape = wpg->shape;
+    char *body = at + PGP_HEADER_BYTES;
     uint32_t length = pgp_u32(at + 1);
-    if (flight->depth != PROG_DECODE || flight->sink || length - 4 > PGP_SHORT_MOST - 4 ||
-        length >= (size_t)(end - at) ||
-        pgp_row(at + PGP_HEADER_BYTES, length - 4, wpg->shape->count, wpg->shape->kinds,
-                wpg->row))
+    if (length - 4 > PGP_SHORT_MOST - 4 || length >= (size_t)(end - at))
+        return NULL;
+    if (flight->depth != PROG_DECODE)
+        return take_row(wpg, flight, body, length - 4) == WPG_NEXT ? at + length + 1 : NULL;
+    if (pgp_row(body, length - 4, shape->count, shape->kinds, wpg->row))
         return NULL;
     wpg->rows = 1;
+    if (flight->sink && flight->sink->row)
+        flight->sink->row(flight->sink, wpg->row, shape->count);
+    return at + length + 1;
+}
+
+/* A RowDescription of known columns at `at`, or none; what is behind it, or NULL. */
+static inline char *plain_columns(const struct wpg_conn *wpg, char *at, const char *end)
+{
+    if (*at != 'T')
+        return at;
+    uint32_t length = pgp_u32(at + 1);
+    if (length - 6 > PGP_SHORT_MOST - 6 || length + PGP_HEADER_BYTES > (size_t)(end - at) ||
+        pgp_u16(at + PGP_HEADER_BYTES) != wpg->shape->count)
+        return NULL;
     return at + length + 1;
 }
 
 HOT bool wpg_take_plain(struct wpg_conn *wpg)
 {
-    static const char before[] = "2\0\0\0\4T", behind[] = "C\0\0\0\rSELECT 1\0Z\0\0\0\5I";
-    enum { BEFORE = sizeof(before) - 1, BEHIND = sizeof(behind) - 1 };
+    static const char bound[] = "2\0\0\0\4", done[] = "C\0\0\0\rSELECT 1\0Z\0\0\0\5I";
+    enum { BOUND = sizeof(bound) - 1, DONE = sizeof(done) - 1 };
     struct wire_io *io = &wpg->io;
     char *at = io->in, *end = io->in + io->in_used;
-    if (io->in_used < BEFORE + 6 + BEHIND || memcmp(at, before, BEFORE) != 0)
+    if (io->in_used < BOUND + DONE || memcmp(at, bound, BOUND) != 0)
         return false;
-    at += BEFORE;
-    uint32_t length = pgp_u32(at);
-    if (length > PGP_SHORT_MOST || length + BEHIND > (size_t)(end - at) ||
-        pgp_u16(at + 4) != wpg->shape->count)
+    at = plain_columns(wpg, at + BOUND, end);
+    if (!at)
         return false;
-    at += length;
     io->in_start = (size_t)(at - io->in);
-    if (*at == 'D') {
+    if (end - at > DONE && *at == 'D') {
         at = plain_row(wpg, at, end);
         if (!at)
             return false;
         io->in_start = (size_t)(at - io->in);
     }
-    if (end - at != BEHIND || memcmp(at, behind, BEHIND) != 0)
+    if (end - at != DONE || memcmp(at, done, DONE) != 0)
         return false;
     io->in_start = io->in_used = 0;
     return true;

@@ -235,6 +235,7 @@ static const struct script scripts[] = {
     AFTER("E\0\0\0\6Sx", "too early"),
     AFTER("C\0\0\0\6OK", "too early"),
     AFTER("T\0\0\0\6\377\377", "number of columns is negative"),
+    SCRIPT(BOUND "T\0\0\0\3\0\1" ROW DONE READY, "3 bytes, at least 4"),
     SCRIPT("HTTP/1.1 400 Bad Request\r\n\r\n", "not PostgreSQL's protocol"),
     SCRIPT("\0\0\0\0\0\0\0\0", "0x00"),
     SCRIPT("E\0\0\0\43SFATAL\0C57P01\0Mgo away please\0\0", "FATAL: go away please"),
