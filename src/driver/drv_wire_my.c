@@ -187,11 +187,12 @@ static NOINLINE void take_column(struct wire_my_conn *my, const struct wire_my_o
         op->stmt->raw = my->raw;
 }
 
-static NOINLINE void decode_row(struct wire_my_conn *my, bool binary)
+static NOINLINE void decode_row(struct wire_my_conn *my, const struct myp_column *columns,
+                                uint16_t count, bool binary)
 {
-    for (uint16_t i = 0; i < my->answer.columns; i++) {
-        if (!binary || my->shape[i].raw)
-            my->row[i] = wire_my_decode(&my->shape[i], &my->row[i], binary, my->times[i]);
+    for (uint16_t i = 0; i < count; i++) {
+        if (!binary || columns[i].raw)
+            my->row[i] = wire_my_decode(&columns[i], &my->row[i], binary, my->times[i]);
     }
 }
 
@@ -219,7 +220,7 @@ static HOT bool give_row(struct wire_my_conn *my, const struct wire_my_op *op,
         return false;
     }
     if (op->depth == PROG_DECODE && (my->raw || !binary))
-        decode_row(my, binary);
+        decode_row(my, my->shape, count, binary);
     if (op->sink)
         op->sink->row(op->sink, my->row, count);
     return true;
@@ -336,17 +337,33 @@ static HOT enum take take_packets(struct wire_my_conn *my, const struct wire_my_
     return TAKE_MORE;
 }
 
-static NOINLINE void give_known(struct wire_my_conn *my, const struct wire_my_op *op,
-                                const char *buffer, uint64_t rows)
+/* give_row() for the rows of a known result. */
+static NOINLINE HOT void give_known(struct wire_my_conn *my, const struct wire_my_op *op,
+                                    const char *buffer, uint64_t rows)
 {
     const struct wire_my_stmt *stmt = op->stmt;
+    struct drv_sink *sink = op->sink;
+    bool decode = op->depth == PROG_DECODE && stmt->raw;
     size_t at = MYP_KNOWN_FIRST;
-    my->answer.command = MYP_EXECUTE;
-    my->answer.columns = stmt->column_count;
-    my->shape = stmt->columns;
-    my->raw = stmt->raw;
-    while (rows-- > 0 && give_row(my, op, myp_known_row(buffer, &at)))
-        ;
+    while (rows-- > 0) {
+        struct slice row = myp_known_row(buffer, &at);
+        enum myp_row_fault fault =
+            myp_row_binary(row, stmt->columns, stmt->column_count, my->row);
+        if (fault != MYP_ROW_FINE) {
+            lose_row(my, fault);
+            return;
+        }
+        if (decode)
+            decode_row(my, stmt->columns, stmt->column_count, true);
+        if (sink)
+            sink->row(sink, my->row, stmt->column_count);
+    }
+}
+
+static NOINLINE void give_nothing(const struct wire_my_op *op, uint64_t rows)
+{
+    for (; rows > 0; rows--)
+        op->sink->row(op->sink, NULL, 0);
 }
 
 /* An answer that is all there and as expected, which is most of them: the operation is over, or
@@ -361,8 +378,10 @@ static inline bool take_known(struct wire_my_conn *my, const struct wire_my_op *
                           op->stmt->column_count, &known))
         return false;
     io->in_start += known.taken;
-    if (op->depth != PROG_DRAIN || op->sink)
+    if (op->depth != PROG_DRAIN)
         give_known(my, op, buffer, known.rows);
+    else if (op->sink)
+        give_nothing(op, known.rows);
     outcome->verdict = DRV_OK;
     outcome->rows = known.rows;
     outcome->affected = -1;
