@@ -170,7 +170,7 @@ static NOINLINE HOT void submit(struct wpg_conn *wpg, const struct drv_op *op)
 }
 
 /* By far the most frequent case: one execution with whole numbers, and nothing else in flight.
- * It does what submit() and begin() do, without their questions. */
+ * It does what submit() does, without its questions. */
 static HOT bool submit_plain(struct wpg_conn *wpg, const struct drv_op *op)
 {
     struct wire_io *io = &wpg->io;
@@ -188,12 +188,6 @@ static HOT bool submit_plain(struct wpg_conn *wpg, const struct drv_op *op)
                                           .sync = true};
     wpg->head = 0;
     wpg->count = 1;
-    wpg->rows = 0;
-    wpg->affected = -1;
-    wpg->shape = stmt->known;
-    wpg->verdict = DRV_OK;
-    wpg->begun = true;
-    wpg->ended = wpg->copying = wpg->refused = false;
     wpg->plain = wpg->idle = wpg->waits = true;
     if (wire_io_send(io) != WIRE_IO_DONE) {
         wpg->plain = wpg->idle = false;
@@ -292,13 +286,17 @@ static NOINLINE HOT enum drv_step step_on(struct wpg_conn *wpg, struct drv_outco
 
 static NOINLINE HOT enum drv_step step_plain(struct wpg_conn *wpg, struct drv_outcome *outcome)
 {
+    uint64_t rows = 0;
     wpg->plain = false;
-    if (wire_io_receive(&wpg->io, PGP_HEADER_BYTES) != WIRE_IO_DONE || !wpg_take_plain(wpg))
+    if (wire_io_receive(&wpg->io, PGP_HEADER_BYTES) != WIRE_IO_DONE ||
+        !wpg_take_plain(wpg, &rows)) {
+        (void)begin(wpg);
+        wpg->rows = rows;
         return step_on(wpg, outcome);
+    }
     outcome->verdict = DRV_OK;
-    outcome->rows = wpg->rows;
+    outcome->rows = rows;
     outcome->affected = -1;
-    wpg->begun = false;
     wpg->count = 0;
     return DRV_DONE;
 }

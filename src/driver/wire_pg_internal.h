@@ -75,9 +75,9 @@ struct wpg_conn {
 
     bool open;     /* what was submitted last has no Sync yet */
     bool skipping; /* the server skips up to the next Sync */
+    bool garbled;  /* the bytes were not the protocol's: the error text says so */
     bool plain;    /* one plain execution is in flight, and nothing of its answer is read */
     bool idle;     /* one operation is sent, and nobody has looked for its answer */
-    bool garbled;  /* the bytes were not the protocol's: the error text says so */
     bool waits;    /* all is read that can be there: wait before the next read */
     bool broken;   /* sending failed: what the server said before is still to be read */
     struct wpg_shape learned; /* of a direct statement; kinds are malloc'ed */
@@ -107,9 +107,9 @@ static inline struct wpg_flight *wpg_head(struct wpg_conn *wpg)
 enum wpg_taken { WPG_NEXT, WPG_COMPLETE, WPG_MORE, WPG_LOST };
 enum wpg_taken wpg_take(struct wpg_conn *wpg);
 
-/* The same for what was received of the answer to a plain execution, whole messages only. False
- * when it is not complete, or not as usual: then wpg_take() goes on. */
-bool wpg_take_plain(struct wpg_conn *wpg);
+/* The same for what was received of the answer to a plain execution, whole messages only; *rows
+ * is set. False when it is not complete, or not as usual: then wpg_take() goes on. */
+bool wpg_take_plain(struct wpg_conn *wpg, uint64_t *rows);
 
 /* Room for `count` values and kinds. */
 bool wpg_row_room(struct wpg_conn *wpg, uint32_t count);

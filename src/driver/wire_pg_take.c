@@ -300,52 +300,61 @@ HOT enum wpg_taken wpg_take(struct wpg_conn *wpg)
 }
 
 /* A short row at `at`, read and given away; what is behind it, or NULL. */
-static inline char *plain_row(struct wpg_conn *wpg, char *at, const char *end)
+static inline char *plain_row(struct wpg_conn *wpg, const struct wpg_flight *flight, char *at,
+                              const char *end)
 {
-    const struct wpg_flight *flight = wpg->flights;
-    const struct wpg_shape *shape = wpg->shape;
+    const struct wpg_shape *shape = flight->stmt->known;
+    struct value *values = wpg->row;
+    uint16_t count = shape->count;
+    uint32_t length = pgp_u32(at + 1), bytes = length - 4;
     char *body = at + PGP_HEADER_BYTES;
-    uint32_t length = pgp_u32(at + 1);
-    if (length - 4 > PGP_SHORT_MOST - 4 || length >= (size_t)(end - at))
+    if (bytes > PGP_SHORT_MOST - 4 || length >= (size_t)(end - at))
         return NULL;
-    if (flight->depth != PROG_DECODE)
-        return take_row(wpg, flight, body, length - 4) == WPG_NEXT ? at + length + 1 : NULL;
-    if (pgp_row(body, length - 4, shape->count, shape->kinds, wpg->row))
+    if (flight->depth == PROG_DRAIN) {
+        if (bytes < 2 || pgp_u16(body) != count)
+            return NULL;
+        values = NULL;
+        count = 0;
+    } else if (pgp_row(body, bytes, count, flight->depth == PROG_WALK ? NULL : shape->kinds,
+                       values)) {
         return NULL;
-    wpg->rows = 1;
+    }
     if (flight->sink && flight->sink->row)
-        flight->sink->row(flight->sink, wpg->row, shape->count);
+        flight->sink->row(flight->sink, values, count);
     return at + length + 1;
 }
 
-/* A RowDescription of known columns at `at`, or none; what is behind it, or NULL. */
-static inline char *plain_columns(const struct wpg_conn *wpg, char *at, const char *end)
+/* A RowDescription of `count` columns at `at`, or none; what is behind it, or NULL. */
+static inline char *plain_columns(uint16_t count, char *at, const char *end)
 {
     if (*at != 'T')
         return at;
     uint32_t length = pgp_u32(at + 1);
     if (length - 6 > PGP_SHORT_MOST - 6 || length + PGP_HEADER_BYTES > (size_t)(end - at) ||
-        pgp_u16(at + PGP_HEADER_BYTES) != wpg->shape->count)
+        pgp_u16(at + PGP_HEADER_BYTES) != count)
         return NULL;
     return at + length + 1;
 }
 
-HOT bool wpg_take_plain(struct wpg_conn *wpg)
+HOT bool wpg_take_plain(struct wpg_conn *wpg, uint64_t *rows)
 {
     static const char bound[] = "2\0\0\0\4", done[] = "C\0\0\0\rSELECT 1\0Z\0\0\0\5I";
     enum { BOUND = sizeof(bound) - 1, DONE = sizeof(done) - 1 };
     struct wire_io *io = &wpg->io;
+    const struct wpg_flight *flight = wpg->flights;
     char *at = io->in, *end = io->in + io->in_used;
+    *rows = 0;
     if (io->in_used < BOUND + DONE || memcmp(at, bound, BOUND) != 0)
         return false;
-    at = plain_columns(wpg, at + BOUND, end);
+    at = plain_columns(flight->stmt->known->count, at + BOUND, end);
     if (!at)
         return false;
     io->in_start = (size_t)(at - io->in);
     if (end - at > DONE && *at == 'D') {
-        at = plain_row(wpg, at, end);
+        at = plain_row(wpg, flight, at, end);
         if (!at)
             return false;
+        *rows = 1;
         io->in_start = (size_t)(at - io->in);
     }
     if (end - at != DONE || memcmp(at, done, DONE) != 0)

@@ -160,16 +160,18 @@ static NOINLINE const char *length_fault(uint32_t length)
 NOINLINE HOT const char *pgp_row(char *body, size_t bytes, uint16_t count, const uint8_t *kinds,
                                  struct value *values)
 {
-    char *at = body + 2, *end = body + bytes;
+    char *at = body + 2;
+    size_t left = bytes - 2;
     if (bytes < 2 || pgp_u16(body) != count)
         return "a row has another number of columns than was announced";
     for (const struct value *last = values + count; values < last; values++) {
         enum pgp_kind kind = kinds ? *kinds++ : PGP_TEXT;
-        if (end - at < 4)
+        if (left < 4)
             return "it ends too early";
         uint32_t length = pgp_u32(at);
         at += 4;
-        if (length > (size_t)(end - at)) {
+        left -= 4;
+        if (length > left) {
             if (length != UINT32_MAX)
                 return length_fault(length);
             values->type = VALUE_NULL;
@@ -181,6 +183,7 @@ NOINLINE HOT const char *pgp_row(char *body, size_t bytes, uint16_t count, const
         else if (kind != PGP_INT || !decode_short(at, length, values))
             *values = pgp_decode(kind, at, length);
         at += length;
+        left -= length;
     }
-    return at == end ? NULL : "bytes are left at its end";
+    return left == 0 ? NULL : "bytes are left at its end";
 }
