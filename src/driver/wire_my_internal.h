@@ -14,8 +14,9 @@
  * statement does not stop those behind it.
  *
  * Results are walked in the receive buffer. `row`, `times` and `columns` have room for the
- * widest prepared result; a statement whose result is not known before it runs (sent as text,
- * or a CALL) makes them grow when a wider one comes than ever.
+ * widest prepared result. They grow, and so do a statement's own columns, when a wider result
+ * comes than was known: from a statement sent as text, a CALL, or a table that was altered
+ * meanwhile. That is the one allocation inside the measured part, beside the buffers'.
  *
  * WALK leaves what binary rows do not hold as text (BIT, dates, times) as bytes in place.
  */
