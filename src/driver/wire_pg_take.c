@@ -140,7 +140,7 @@ static void note_ours(struct wpg_conn *wpg, const char *text)
 }
 
 /* A statement has ended; one without a Sync of its own is complete. */
-static enum wpg_taken end(struct wpg_conn *wpg)
+static enum wpg_taken end_statement(struct wpg_conn *wpg)
 {
     wpg->ended = true;
     wpg->copying = false;
@@ -160,7 +160,7 @@ static NOINLINE enum wpg_taken take_command(struct wpg_conn *wpg, const struct p
     /* COMMIT of a transaction that has failed is answered so, and without an error. */
     if (wpg_head(wpg)->kind == DRV_OP_COMMIT && slice_is(tag, "ROLLBACK"))
         note_ours(wpg, "COMMIT was answered by ROLLBACK: the transaction had failed");
-    return end(wpg);
+    return end_statement(wpg);
 }
 
 static enum wpg_taken take_error(struct wpg_conn *wpg, const struct pgp_frame *frame)
@@ -175,7 +175,7 @@ static enum wpg_taken take_error(struct wpg_conn *wpg, const struct pgp_frame *f
         wpg->verdict = pq_verdict(error.sqlstate, atomic_load(&wpg->cancelled));
     }
     wpg->skipping = !wpg_head(wpg)->sync;
-    return end(wpg);
+    return end_statement(wpg);
 }
 
 /* We have nothing to send: the server is told so. Behind prepared statements it wants a Sync
@@ -223,7 +223,7 @@ static NOINLINE enum wpg_taken take_other(struct wpg_conn *wpg, const struct pgp
     case 'T': return learn(wpg, frame);
     case 'C': return take_command(wpg, frame);
     case 'E': return take_error(wpg, frame);
-    case 'I': return end(wpg);
+    case 'I': return end_statement(wpg);
     case 'n':
     case '1':
     case '2':
