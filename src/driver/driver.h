@@ -5,10 +5,11 @@
  * The driver interface. One `const struct drv_class` a driver; the runner has one code path for
  * all of them.
  *
- * Step contract: `submit` starts an operation and never completes one; each `step` completes at
- * most one, in the order of submission, or says what it waits for. A blocking driver never
- * waits: its `step` does the whole work and answers DRV_DONE or DRV_FAILED; the runner gives
- * each of its connections a thread. With DRV_CAP_PIPELINE several operations may be in flight.
+ * Step contract: `submit` starts an operation, never completes one, and says what to wait for
+ * before the first step; each `step` completes at most one, in the order of submission, or says
+ * what it waits for. A blocking driver never waits: its `step` does the whole work and answers
+ * DRV_DONE or DRV_FAILED; the runner gives each of its connections a thread. With
+ * DRV_CAP_PIPELINE several operations may be in flight.
  *
  * Setup functions (open … describe) may block and allocate (from conn->arena) and report by
  * struct err. Measured functions (submit, step, cancel) allocate nothing of ours, format
@@ -169,7 +170,9 @@ struct drv_class {
                                 struct err *);
 
     /* measured */
-    void (*submit)(struct drv_conn *, const struct drv_op *);
+    /* DRV_WANT_READ or DRV_WANT_WRITE: all that could be sent is sent, and a step before that
+     * would do nothing; DRV_DONE: step at once. Of a pipeline only the steps say it. */
+    enum drv_step (*submit)(struct drv_conn *, const struct drv_op *);
     enum drv_step (*step)(struct drv_conn *, struct drv_outcome *);
     /* Asks for the running operation to stop; called from another thread than the connection's
      * own, so it must be safe beside submit and step. The operation still completes by step.

@@ -62,7 +62,7 @@ static bool bind_params(struct my_conn *my, const struct my_stmt *stmt, const st
     return true;
 }
 
-static void my_submit(struct drv_conn *conn, const struct drv_op *op)
+static enum drv_step my_submit(struct drv_conn *conn, const struct drv_op *op)
 {
     struct my_conn *my = (struct my_conn *)conn;
     my->kind = op->kind;
@@ -72,9 +72,10 @@ static void my_submit(struct drv_conn *conn, const struct drv_op *op)
     my->refused = false;
     my->error[0] = '\0';
     if (op->kind != DRV_OP_EXECUTE)
-        return;
+        return DRV_DONE;
     assert(op->stmt < my->stmt_count);
     (void)bind_params(my, &my->stmts[op->stmt], op);
+    return DRV_DONE;
 }
 
 static void give_nothing(struct my_conn *my, uint64_t rows)

@@ -111,7 +111,7 @@ static bool send(struct pq_conn *pq, const struct drv_op *op)
     return PQsendQuery(pq->db, "ROLLBACK") == 1;
 }
 
-static void pq_submit(struct drv_conn *conn, const struct drv_op *op)
+static enum drv_step pq_submit(struct drv_conn *conn, const struct drv_op *op)
 {
     struct pq_conn *pq = (struct pq_conn *)conn;
     const struct pq_options *options = conn->options;
@@ -125,6 +125,7 @@ static void pq_submit(struct drv_conn *conn, const struct drv_op *op)
     pq->failed = !send(pq, op);
     if (!pq->failed && op->kind == DRV_OP_EXECUTE && options->rows == PQ_ROWS_STREAM)
         (void)PQsetSingleRowMode(pq->db);
+    return DRV_DONE;
 }
 
 static void learn_columns(struct pq_conn *pq, const PGresult *result)

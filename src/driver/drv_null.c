@@ -55,9 +55,10 @@ static bool null_describe(UNUSED struct drv_conn *conn, UNUSED struct arena *are
     return true;
 }
 
-static void null_submit(struct drv_conn *conn, const struct drv_op *op)
+static enum drv_step null_submit(struct drv_conn *conn, const struct drv_op *op)
 {
     ((struct null_conn *)conn)->op = op;
+    return DRV_DONE;
 }
 
 static NOINLINE void answer_error(struct null_conn *null, struct drv_outcome *outcome)

@@ -42,7 +42,7 @@ static int bind_all(sqlite3_stmt *stmt, const struct drv_op *op)
     return SQLITE_OK;
 }
 
-static void lite_submit(struct drv_conn *conn, const struct drv_op *op)
+static enum drv_step lite_submit(struct drv_conn *conn, const struct drv_op *op)
 {
     struct lite_conn *lite = (struct lite_conn *)conn;
     atomic_store_explicit(&lite->cancelled, false, memory_order_relaxed);
@@ -54,11 +54,12 @@ static void lite_submit(struct drv_conn *conn, const struct drv_op *op)
     lite->refusal = NULL;
     lite->error[0] = '\0';
     if (op->kind != DRV_OP_EXECUTE)
-        return;
+        return DRV_DONE;
     assert(op->stmt < lite->stmt_count);
     sqlite3_stmt *stmt = lite->stmts[op->stmt].handle;
     if (stmt)
         lite->failed = bind_all(stmt, op);
+    return DRV_DONE;
 }
 
 static void give_row(struct lite_conn *lite, sqlite3_stmt *stmt)

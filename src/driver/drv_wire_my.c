@@ -80,18 +80,17 @@ static NOINLINE void put_text(struct wire_my_conn *my, const struct drv_op *op,
         my->io.out_used += myp_command_put(at, command, text, &slot->packets);
 }
 
-static NOINLINE void submit_failed(struct wire_my_conn *my, enum wire_io_state state)
+static NOINLINE void submit_rest(struct wire_my_conn *my, enum wire_io_state state)
 {
-    my->wait = WIRE_MY_LOOK;
     if (state == WIRE_IO_LOST)
         wire_my_lose_io(my);
 }
 
-static HOT void my_submit(struct drv_conn *conn, const struct drv_op *op)
+static HOT enum drv_step my_submit(struct drv_conn *conn, const struct drv_op *op)
 {
     struct wire_my_conn *my = (struct wire_my_conn *)conn;
     if (my->lost)
-        return;
+        return DRV_DONE;
     struct wire_my_op *slot = push_op(my, op);
     my->error[0] = '\0';
     if (op->kind == DRV_OP_EXECUTE) {
@@ -104,12 +103,14 @@ static HOT void my_submit(struct drv_conn *conn, const struct drv_op *op)
         put_text(my, op, slot);
     my->wait = WIRE_MY_LOOK;
     if (op->more)
-        return;
-    if (slot->known && my->op_count == 1)
-        my->wait = WIRE_MY_ALONE;
+        return DRV_DONE;
     enum wire_io_state state = wire_io_send(&my->io);
-    if (state != WIRE_IO_DONE)
-        submit_failed(my, state);
+    if (state != WIRE_IO_DONE || my->op_count > 1 || slot->refusal) {
+        submit_rest(my, state);
+        return DRV_DONE;
+    }
+    my->wait = slot->known ? WIRE_MY_ALONE : WIRE_MY_READ;
+    return DRV_WANT_READ;
 }
 
 static NOINLINE enum drv_step step_lost(struct wire_my_conn *my, struct drv_outcome *outcome)
@@ -467,15 +468,10 @@ static NOINLINE HOT enum drv_step step_alone(struct wire_my_conn *my,
     return my->lost ? step_lost(my, outcome) : DRV_DONE;
 }
 
-/* Just after submit no answer can be there, so nothing is read. */
 static HOT enum drv_step my_step(struct drv_conn *conn, struct drv_outcome *outcome)
 {
     struct wire_my_conn *my = (struct wire_my_conn *)conn;
-    if (my->wait == WIRE_MY_ALONE) {
-        my->wait = WIRE_MY_ALONE_READ;
-        return DRV_WANT_READ;
-    }
-    return my->wait == WIRE_MY_ALONE_READ ? step_alone(my, outcome) : step_on(my, outcome);
+    return my->wait == WIRE_MY_ALONE ? step_alone(my, outcome) : step_on(my, outcome);
 }
 
 static int my_fd(const struct drv_conn *conn)

@@ -89,14 +89,26 @@ static NOINLINE void submit_simple(struct wpg_conn *wpg, struct wpg_flight *flig
     flight->sync = true;
 }
 
-static HOT void submit_bind(struct wpg_conn *wpg, struct wpg_flight *flight,
-                            const struct drv_op *op)
+/* Behind what is in the buffer already; NULL: not so simple, or it does not fit. */
+static HOT char *put_plain(struct wpg_conn *wpg, const struct wpg_stmt *stmt,
+                           const struct drv_op *op, bool sync)
+{
+    struct wire_io *io = &wpg->io;
+    if (io->out_sent > 0 || stmt->plain_bytes > io->out_room - io->out_used ||
+        op->param_count != stmt->bind.param_count)
+        return NULL;
+    char *end = pgp_bind_put_plain(&stmt->bind, op->params, io->out + io->out_used);
+    return end && !sync ? end - PGP_SYNC_BYTES : end;
+}
+
+static NOINLINE char *put_bind(struct wpg_conn *wpg, struct wpg_flight *flight,
+                               const struct drv_op *op, bool sync)
 {
     struct wire_io *io = &wpg->io;
     const struct pgp_bind *bind = &flight->stmt->bind;
     if (op->param_count != bind->param_count) {
         unsent(wpg, flight, op, "wrong number of parameters");
-        return;
+        return NULL;
     }
     size_t bytes = pgp_bind_bytes(bind, op->params);
     char *at = io->out + io->out_used;
@@ -104,17 +116,27 @@ static HOT void submit_bind(struct wpg_conn *wpg, struct wpg_flight *flight,
         at = bytes < wpg->most ? wire_io_room(io, bytes) : NULL;
     if (!at) {
         unsent(wpg, flight, op, does_not_fit);
-        return;
+        return NULL;
     }
-    bool sync = !op->more || wpg->sync_each;
     char *end = pgp_bind_put(bind, op->params, sync, at);
-    if (!end) {
+    if (!end)
         unsent(wpg, flight, op,
                "a text parameter has a NUL byte, which PostgreSQL cannot store");
+    return end;
+}
+
+static HOT void submit_bind(struct wpg_conn *wpg, struct wpg_flight *flight,
+                            const struct drv_op *op)
+{
+    bool sync = !op->more || wpg->sync_each;
+    char *end = put_plain(wpg, flight->stmt, op, sync);
+    if (!end)
+        end = put_bind(wpg, flight, op, sync);
+    if (!end)
         return;
-    }
-    io->out_used += (size_t)(end - at);
+    wpg->io.out_used = (size_t)(end - wpg->io.out);
     flight->sync = sync;
+    flight->plain = flight->stmt->known != NULL;
     wpg->open = !sync;
 }
 
@@ -144,13 +166,14 @@ static HOT bool begin(struct wpg_conn *wpg)
     return false;
 }
 
-static NOINLINE HOT void submit(struct wpg_conn *wpg, const struct drv_op *op)
+static NOINLINE HOT enum drv_step submit(struct wpg_conn *wpg, const struct drv_op *op)
 {
     assert(wpg->count < wpg->room);
     uint32_t at = wpg->head + wpg->count;
     struct wpg_flight *flight = &wpg->flights[at < wpg->room ? at : at - wpg->room];
     flight->sink = op->sink;
     flight->unsent = NULL;
+    flight->plain = false;
     flight->kind = (uint8_t)op->kind;
     flight->depth = (uint8_t)op->depth;
     flight->stmt = NULL;
@@ -164,9 +187,14 @@ static NOINLINE HOT void submit(struct wpg_conn *wpg, const struct drv_op *op)
         submit_simple(wpg, flight, op);
     wpg->count++;
     wpg->waits = true;
+    wpg->quiet = false;
     if (wpg->io.out_used > 0 && (!op->more || wpg->io.out_used >= SEND_BYTES))
         send_out(wpg);
-    wpg->idle = flight->sync && wpg->count == 1 && wpg->io.out_used == 0 && !wpg->broken;
+    bool alone = flight->sync && wpg->count == 1 && wpg->io.out_used == 0 && !wpg->broken;
+    if (!alone)
+        return DRV_DONE;
+    wpg->waits = false;
+    return DRV_WANT_READ;
 }
 
 /* By far the most frequent case: one execution with whole numbers, and nothing else in flight.
@@ -175,9 +203,7 @@ static HOT bool submit_plain(struct wpg_conn *wpg, const struct drv_op *op)
 {
     struct wire_io *io = &wpg->io;
     const struct wpg_stmt *stmt = &wpg->stmts[op->stmt];
-    if (stmt->plain_bytes > io->out_room || op->param_count != stmt->bind.param_count)
-        return false;
-    char *end = pgp_bind_put_plain(&stmt->bind, op->params, io->out);
+    char *end = put_plain(wpg, stmt, op, true);
     if (!end)
         return false;
     io->out_used = (size_t)(end - io->out);
@@ -185,24 +211,24 @@ static HOT bool submit_plain(struct wpg_conn *wpg, const struct drv_op *op)
                                           .stmt = stmt,
                                           .kind = DRV_OP_EXECUTE,
                                           .depth = (uint8_t)op->depth,
+                                          .plain = true,
                                           .sync = true};
     wpg->head = 0;
     wpg->count = 1;
-    wpg->plain = wpg->idle = wpg->waits = true;
-    if (wire_io_send(io) != WIRE_IO_DONE) {
-        wpg->plain = wpg->idle = false;
+    wpg->waits = wpg->quiet = false;
+    wpg->plain = wire_io_send_first(io);
+    if (!wpg->plain)
         send_out(wpg);
-    }
     return true;
 }
 
-static HOT void wpg_submit(struct drv_conn *conn, const struct drv_op *op)
+static HOT enum drv_step wpg_submit(struct drv_conn *conn, const struct drv_op *op)
 {
     struct wpg_conn *wpg = (struct wpg_conn *)conn;
-    bool alone = op->kind == DRV_OP_EXECUTE && !op->more && wpg->count == 0 &&
-                 wpg->io.out_used == 0 && wpg->io.in_used == wpg->io.in_start;
+    bool alone = wpg->quiet && op->kind == DRV_OP_EXECUTE && !op->more;
     if (!alone || op->stmt >= wpg->stmt_count || !submit_plain(wpg, op))
-        submit(wpg, op);
+        return submit(wpg, op);
+    return wpg->plain ? DRV_WANT_READ : DRV_DONE;
 }
 
 static NOINLINE void copy_failure(const struct wpg_conn *wpg, struct drv_outcome *outcome)
@@ -221,6 +247,8 @@ static HOT enum drv_step complete(struct wpg_conn *wpg, struct drv_outcome *outc
     wpg->begun = false;
     wpg->head = wpg->head + 1 < wpg->room ? wpg->head + 1 : 0;
     wpg->count--;
+    wpg->quiet =
+        wpg->count == 0 && wpg->io.out_used == 0 && wpg->io.in_start == wpg->io.in_used;
     return DRV_DONE;
 }
 
@@ -261,10 +289,35 @@ static HOT enum wire_io_state receive(struct wpg_conn *wpg)
     return state;
 }
 
+/* Is the answer to the operation at the head there, whole and as usual? What of it is not, and
+ * has been given away, counts on. */
+static inline bool take_plain(struct wpg_conn *wpg, struct drv_outcome *outcome)
+{
+    struct wpg_flight *flight = wpg_head(wpg);
+    if (!flight->plain || wpg->skipping)
+        return false;
+    flight->plain = false;
+    bool whole = wpg_take_plain(wpg, flight, &outcome->rows);
+    if (!whole) {
+        (void)begin(wpg);
+        wpg->rows = outcome->rows;
+        return false;
+    }
+    outcome->verdict = DRV_OK;
+    outcome->affected = -1;
+    wpg->head = wpg->head + 1 < wpg->room ? wpg->head + 1 : 0;
+    wpg->count--;
+    wpg->quiet =
+        wpg->count == 0 && wpg->io.out_used == 0 && wpg->io.in_start == wpg->io.in_used;
+    return true;
+}
+
 static NOINLINE HOT enum drv_step step_on(struct wpg_conn *wpg, struct drv_outcome *outcome)
 {
     bool writing = (wpg->io.out_used > 0 || wpg->open) && still_writing(wpg);
     assert(wpg->count > 0);
+    if (!wpg->begun && take_plain(wpg, outcome))
+        return DRV_DONE;
     if (!wpg->begun && begin(wpg))
         return complete(wpg, outcome);
     for (;;) {
@@ -284,31 +337,18 @@ static NOINLINE HOT enum drv_step step_on(struct wpg_conn *wpg, struct drv_outco
     }
 }
 
+/* The answer to one plain execution that is alone: read at once, all of it with luck. */
 static NOINLINE HOT enum drv_step step_plain(struct wpg_conn *wpg, struct drv_outcome *outcome)
 {
-    uint64_t rows = 0;
     wpg->plain = false;
-    if (wire_io_receive(&wpg->io, PGP_HEADER_BYTES) != WIRE_IO_DONE ||
-        !wpg_take_plain(wpg, &rows)) {
-        (void)begin(wpg);
-        wpg->rows = rows;
-        return step_on(wpg, outcome);
-    }
-    outcome->verdict = DRV_OK;
-    outcome->rows = rows;
-    outcome->affected = -1;
-    wpg->count = 0;
-    return DRV_DONE;
+    if (wire_io_receive_first(&wpg->io) == WIRE_IO_DONE && take_plain(wpg, outcome))
+        return DRV_DONE;
+    return step_on(wpg, outcome);
 }
 
-/* The first step after a submit only says what to wait for: the answer cannot be there yet. */
 static HOT enum drv_step wpg_step(struct drv_conn *conn, struct drv_outcome *outcome)
 {
     struct wpg_conn *wpg = (struct wpg_conn *)conn;
-    if (wpg->idle) {
-        wpg->idle = wpg->waits = false;
-        return DRV_WANT_READ;
-    }
     return wpg->plain ? step_plain(wpg, outcome) : step_on(wpg, outcome);
 }
 

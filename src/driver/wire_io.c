@@ -188,6 +188,17 @@ static NOINLINE enum wire_io_state send_rest(struct wire_io *io)
     return state;
 }
 
+HOT bool wire_io_send_first(struct wire_io *io)
+{
+    ssize_t put = io->tls ? 0 : socket_send(io);
+    if (put == (ssize_t)io->out_used) {
+        io->out_used = 0;
+        return true;
+    }
+    io->out_sent = put > 0 ? (size_t)put : 0;
+    return false;
+}
+
 static bool make_room(struct wire_io *io, size_t need)
 {
     size_t room = io->in_room ? io->in_room : IN_FIRST_BYTES;
@@ -273,5 +284,17 @@ HOT enum wire_io_state wire_io_receive(struct wire_io *io, size_t need)
     if (got <= 0)
         return no_bytes(io, got);
     io->in_used += (size_t)got;
+    return WIRE_IO_DONE;
+}
+
+HOT enum wire_io_state wire_io_receive_first(struct wire_io *io)
+{
+    if (io->tls || io->in_room == 0)
+        return wire_io_receive(io, 1);
+    io->in_start = io->in_used = 0;
+    ssize_t got = socket_receive(io);
+    if (got <= 0)
+        return no_bytes(io, got);
+    io->in_used = (size_t)got;
     return WIRE_IO_DONE;
 }

@@ -53,10 +53,14 @@ void wire_io_sever(struct wire_io *io); /* from another thread: shutdown, never 
 char *wire_io_room(struct wire_io *io, size_t bytes);
 
 enum wire_io_state wire_io_send(struct wire_io *io);
+/* The same where nothing is sent yet. False: wire_io_send() has more to do, or to say. */
+bool wire_io_send_first(struct wire_io *io);
 
 /* One read into the room behind in_used. Makes room first: moves what is unread to the front,
  * or grows the buffer to hold `need` bytes from in_start (0: as it is). Past `most` it is LOST.
  */
 enum wire_io_state wire_io_receive(struct wire_io *io, size_t need);
+/* The same where nothing is unread. */
+enum wire_io_state wire_io_receive_first(struct wire_io *io);
 
 #endif

@@ -43,10 +43,9 @@ struct wire_my_stmt {
 
 /* What the next step does. */
 enum wire_my_wait {
-    WIRE_MY_LOOK,       /* looks at what is there */
-    WIRE_MY_READ,       /* and reads, because the last one waits for it */
-    WIRE_MY_ALONE,      /* one operation, just sent: nothing can be there */
-    WIRE_MY_ALONE_READ, /* its answer has to be read, all at once with luck */
+    WIRE_MY_LOOK,  /* looks at what is there */
+    WIRE_MY_READ,  /* and reads, because the last one waits for it */
+    WIRE_MY_ALONE, /* reads the answer to the one operation, all at once with luck */
 };
 
 enum wire_my_refusal { WIRE_MY_TAKEN, WIRE_MY_PARAMS, WIRE_MY_ROOM };

@@ -35,7 +35,10 @@ struct wpg_stmt {
     struct pgp_bind bind;
     struct wpg_shape shape;
     const struct wpg_shape *known; /* shape, or NULL when it answers no rows, or is direct */
-    size_t plain_bytes;            /* room for a plain execution; SIZE_MAX: it is never plain */
+    /* The RowDescription as it begins (type, length, columns), and how long it is. */
+    char described[PGP_HEADER_BYTES + 2];
+    size_t described_bytes;
+    size_t plain_bytes; /* room for a plain execution; SIZE_MAX: it is never plain */
     struct slice sql;
     bool direct;
 };
@@ -47,6 +50,7 @@ struct wpg_flight {
     const char *unsent;          /* why it was never sent, or NULL */
     uint8_t kind, depth;
     bool sync;
+    bool plain; /* its answer may be one for wpg_take_plain(), and nobody has tried yet */
 };
 
 struct wpg_conn {
@@ -73,11 +77,11 @@ struct wpg_conn {
     bool refused; /* the error text is ours, not to be replaced by the server's */
     char sqlstate[6];
 
+    bool quiet;    /* nothing is in flight, to be sent, or unread */
     bool open;     /* what was submitted last has no Sync yet */
     bool skipping; /* the server skips up to the next Sync */
     bool garbled;  /* the bytes were not the protocol's: the error text says so */
     bool plain;    /* one plain execution is in flight, and nothing of its answer is read */
-    bool idle;     /* one operation is sent, and nobody has looked for its answer */
     bool waits;    /* all is read that can be there: wait before the next read */
     bool broken;   /* sending failed: what the server said before is still to be read */
     struct wpg_shape learned; /* of a direct statement; kinds are malloc'ed */
@@ -107,9 +111,10 @@ static inline struct wpg_flight *wpg_head(struct wpg_conn *wpg)
 enum wpg_taken { WPG_NEXT, WPG_COMPLETE, WPG_MORE, WPG_LOST };
 enum wpg_taken wpg_take(struct wpg_conn *wpg);
 
-/* The same for what was received of the answer to a plain execution, whole messages only; *rows
- * is set. False when it is not complete, or not as usual: then wpg_take() goes on. */
-bool wpg_take_plain(struct wpg_conn *wpg, uint64_t *rows);
+/* The same for an answer that is all there and as usual: one row of the columns that are known
+ * from prepare. False where it is not: *rows, 1 when a row was given away, is what wpg_take()
+ * then goes on from. */
+bool wpg_take_plain(struct wpg_conn *wpg, const struct wpg_flight *flight, uint64_t *rows);
 
 /* Room for `count` values and kinds. */
 bool wpg_row_room(struct wpg_conn *wpg, uint32_t count);

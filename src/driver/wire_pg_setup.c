@@ -77,6 +77,8 @@ struct reply {
     const uint8_t *params; /* enum pgp_param of each */
     uint8_t *formats;      /* of the columns */
     struct wpg_shape shape;
+    char described[PGP_HEADER_BYTES + 2]; /* as in struct wpg_stmt */
+    size_t described_bytes;
     uint16_t param_count;
     bool binary;
     bool done;
@@ -103,6 +105,11 @@ static const char *read_columns(struct reply *reply, struct slice body)
     const char *fault = pgp_columns_begin(body, &columns);
     if (fault)
         return fault;
+    uint32_t length = __builtin_bswap32((uint32_t)body.bytes + 4);
+    reply->described[0] = 'T';
+    memcpy(reply->described + 1, &length, sizeof(length));
+    memcpy(reply->described + PGP_HEADER_BYTES, body.at, 2); /* how many columns */
+    reply->described_bytes = PGP_HEADER_BYTES + body.bytes;
     /* One more, so that a result without columns has a place too. */
     reply->shape.kinds = arena_array(reply->arena, uint8_t, columns.count + 1U);
     reply->shape.count = columns.count;
@@ -298,6 +305,8 @@ static bool prepare_one(struct wpg_conn *wpg, const struct prog_stmt *from,
                        reply.param_count, from->param_count);
     stmt->shape = reply.shape;
     stmt->known = stmt->shape.kinds ? &stmt->shape : NULL;
+    memcpy(stmt->described, reply.described, sizeof(stmt->described));
+    stmt->described_bytes = reply.described_bytes;
     make_bind(wpg, stmt, name, &reply);
     bool plain = stmt->known && stmt->bind.head_bytes <= PGP_SPARE_BYTES &&
                  stmt->bind.tail_bytes <= PGP_SPARE_BYTES;
@@ -316,6 +325,7 @@ bool wpg_prepare(struct drv_conn *conn, const struct prog_stmt *stmts, uint32_t 
     wpg->set_arena = arena_create(SET_BLOCK_BYTES);
     wpg->stmt_count = 0;
     wpg->head = wpg->count = 0;
+    wpg->quiet = false;
     wpg->room = conn->in_flight > 1 ? conn->in_flight : 1;
     wpg->flights = arena_array(wpg->set_arena, struct wpg_flight, wpg->room);
     struct wpg_stmt *fresh = arena_array(wpg->set_arena, struct wpg_stmt, count);

@@ -1,6 +1,7 @@
 /* What the server sends while operations are in flight. */
 
 #include "driver/wire_pg_internal.h"
+#include "wire/pg_row.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -315,8 +316,8 @@ static inline char *plain_row(struct wpg_conn *wpg, const struct wpg_flight *fli
             return NULL;
         values = NULL;
         count = 0;
-    } else if (pgp_row(body, bytes, count, flight->depth == PROG_WALK ? NULL : shape->kinds,
-                       values)) {
+    } else if (pgp_row_inline(body, bytes, count,
+                              flight->depth == PROG_WALK ? NULL : shape->kinds, values)) {
         return NULL;
     }
     if (flight->sink && flight->sink->row)
@@ -324,41 +325,47 @@ static inline char *plain_row(struct wpg_conn *wpg, const struct wpg_flight *fli
     return at + length + 1;
 }
 
-/* A RowDescription of `count` columns at `at`, or none; what is behind it, or NULL. */
-static inline char *plain_columns(uint16_t count, char *at, const char *end)
+/* The RowDescription that `prepare` has seen, or none; what is behind it, or NULL. */
+static inline char *plain_columns(const struct wpg_stmt *stmt, char *at, const char *end)
 {
     if (*at != 'T')
         return at;
-    uint32_t length = pgp_u32(at + 1);
-    if (length - 6 > PGP_SHORT_MOST - 6 || length + PGP_HEADER_BYTES > (size_t)(end - at) ||
-        pgp_u16(at + PGP_HEADER_BYTES) != count)
-        return NULL;
-    return at + length + 1;
+    bool same = (size_t)(end - at) > stmt->described_bytes &&
+                memcmp(at, stmt->described, sizeof(stmt->described)) == 0;
+    return same ? at + stmt->described_bytes : NULL;
 }
 
-HOT bool wpg_take_plain(struct wpg_conn *wpg, uint64_t *rows)
+/* CommandComplete of a SELECT of one row, and ReadyForQuery where it belongs to the answer;
+ * what is behind them, or NULL. */
+static inline char *plain_end(const struct wpg_flight *flight, char *at, const char *end)
 {
-    static const char bound[] = "2\0\0\0\4", done[] = "C\0\0\0\rSELECT 1\0Z\0\0\0\5I";
-    enum { BOUND = sizeof(bound) - 1, DONE = sizeof(done) - 1 };
+    static const char done[] = "C\0\0\0\rSELECT 1", ready[] = "Z\0\0\0\5";
+    enum { DONE = sizeof(done), READY = sizeof(ready) - 1 };
+    if (end - at < DONE + READY + 1 || memcmp(at, done, DONE) != 0)
+        return NULL;
+    at += DONE;
+    if (!flight->sync)
+        return at;
+    return memcmp(at, ready, READY) == 0 ? at + READY + 1 : NULL;
+}
+
+HOT bool wpg_take_plain(struct wpg_conn *wpg, const struct wpg_flight *flight, uint64_t *rows)
+{
+    static const char bound[] = "2\0\0\0\4";
+    enum { BOUND = sizeof(bound) - 1, LEAST = BOUND + 8 };
     struct wire_io *io = &wpg->io;
-    const struct wpg_flight *flight = wpg->flights;
-    char *at = io->in, *end = io->in + io->in_used;
+    char *at = io->in + io->in_start, *end = io->in + io->in_used, *row;
     *rows = 0;
-    if (io->in_used < BOUND + DONE || memcmp(at, bound, BOUND) != 0)
+    if (end - at < LEAST || memcmp(at, bound, BOUND) != 0)
         return false;
-    at = plain_columns(flight->stmt->known->count, at + BOUND, end);
+    row = plain_columns(flight->stmt, at + BOUND, end);
+    if (!row || end - row < PGP_HEADER_BYTES || *row != 'D')
+        return false;
+    at = plain_row(wpg, flight, row, end);
     if (!at)
         return false;
-    io->in_start = (size_t)(at - io->in);
-    if (end - at > DONE && *at == 'D') {
-        at = plain_row(wpg, flight, at, end);
-        if (!at)
-            return false;
-        *rows = 1;
-        io->in_start = (size_t)(at - io->in);
-    }
-    if (end - at != DONE || memcmp(at, done, DONE) != 0)
-        return false;
-    io->in_start = io->in_used = 0;
-    return true;
+    *rows = 1;
+    row = plain_end(flight, at, end);
+    io->in_start = (size_t)((row ? row : at) - io->in);
+    return row != NULL;
 }

@@ -7,6 +7,7 @@
 enum pace {
     PACE_ON,        /* go on with the next operation */
     PACE_SUBMITTED, /* an operation is in flight */
+    PACE_WAITS,     /* one is, and its answer cannot be there yet */
     PACE_PIPED,     /* a pipeline is */
     PACE_SLEEP,
     PACE_FINISHED,
@@ -143,7 +144,7 @@ static NOINLINE void draw_again(struct client *client, struct client_step *at)
 
 /* The reading of the clock that ended the last operation also starts this one, unless something
  * was done in between that costs more than a reading. */
-static HOT void submit(struct client *client, struct client_step *at)
+static HOT enum drv_step submit(struct client *client, struct client_step *at)
 {
     if (at->quick_bind && !gen_quick_draw(&at->draw, client->execution, &at->drawn.as.i))
         draw_again(client, at);
@@ -155,7 +156,7 @@ static HOT void submit(struct client *client, struct client_step *at)
         client->start_ns = client->last_ns;
     atomic_store_explicit(&client->due_ns, client->last_ns + at->deadline_ns,
                           memory_order_relaxed);
-    client->class->submit(client->conn, &at->wire);
+    return client->class->submit(client->conn, &at->wire);
 }
 
 static void variable_set(struct client *client, uint16_t var, const struct value *value)
@@ -245,10 +246,8 @@ static HOT enum pace advance(struct client *client)
         if (pace != PACE_ON)
             return pace;
         struct client_step *at = client->at;
-        if (!at->local) {
-            submit(client, at);
-            return PACE_SUBMITTED;
-        }
+        if (!at->local)
+            return submit(client, at) == DRV_WANT_READ ? PACE_WAITS : PACE_SUBMITTED;
         pace = local_op(client, at);
         if (pace != PACE_ON)
             return pace;
@@ -400,6 +399,10 @@ HOT enum client_state client_run(struct client *client)
     for (enum pace pace = enter(client);; pace = PACE_ON) {
         if (pace == PACE_ON)
             pace = advance(client);
+        if (pace == PACE_WAITS) {
+            client->in_flight = true;
+            return CLIENT_WANT_READ;
+        }
         if (pace != PACE_SUBMITTED) {
             if (elsewhere(client, pace, &state) != PACE_ON)
                 return state;

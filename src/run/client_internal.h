@@ -169,6 +169,7 @@ struct client {
     struct client_step *at, *first, *end; /* next operation; the stage's first; its end */
     struct drv_conn *conn;
     const struct drv_class *class;
+    int fd;            /* of the connection; -1: it blocks */
     struct hist *hist; /* of service times; NULL: an execution's end goes the long way */
     struct client_plan *plan;
     uint64_t start_ns, last_ns; /* of the execution; of the last event */

@@ -206,6 +206,7 @@ void client_init(struct client *client, struct arena *arena, struct client_plan 
     uint32_t number = client->number;
     *client = (struct client){.conn = conn,
                               .class = conn->class,
+                              .fd = conn->class->fd ? conn->class->fd(conn) : -1,
                               .plan = plan,
                               .program = program,
                               .recorder = recorder,

@@ -72,7 +72,7 @@ static void watch(struct crowd *crowd, uint32_t index, bool write)
     struct client *client = &crowd->clients[index];
     struct err err;
     crowd->writing[index] = write;
-    if (!loop_watch(crowd->loop, client->class->fd(client->conn), index, true, write, &err))
+    if (!loop_watch(crowd->loop, client->fd, index, true, write, &err))
         fail_client(client, &err);
 }
 
@@ -87,7 +87,7 @@ static NOINLINE void change(struct crowd *crowd, uint32_t index, enum client_sta
         heap_add(crowd, client->wake_ns, index);
     crowd->states[index] = client->finished ? CLIENT_FINISHED : state;
     if (client->finished) {
-        loop_forget(crowd->loop, client->class->fd(client->conn));
+        loop_forget(crowd->loop, client->fd);
         crowd->running--;
     }
 }

@@ -53,7 +53,7 @@ static void sleep_client(struct client *client)
 static void wait_connection(const struct client *client, enum client_state state)
 {
     short events = state == CLIENT_WANT_WRITE ? POLLIN | POLLOUT : POLLIN;
-    struct pollfd wait = {.fd = client->class->fd(client->conn), .events = events};
+    struct pollfd wait = {.fd = client->fd, .events = events};
     const struct timespec *forever = NULL;
     const sigset_t *same = NULL;
     (void)syscall(SYS_ppoll, &wait, 1, forever, same, 0);

@@ -1,6 +1,6 @@
 /* Values of rows. */
 
-#include "wire/pg.h"
+#include "wire/pg_row.h"
 
 /* Type numbers of pg_type.dat, which never change. */
 enum {
@@ -85,8 +85,6 @@ static struct value decode_bytea(char *text, uint32_t bytes)
     return blob;
 }
 
-enum { SHORT_DIGITS = 18 };
-
 static uint64_t big_endian(const char *at)
 {
     return (uint64_t)pgp_u32(at) << 32 | pgp_u32(at + 4);
@@ -117,22 +115,6 @@ static struct value decode_binary(enum pgp_kind kind, const char *at, uint32_t b
     return (struct value){.type = VALUE_BLOB, .bytes = bytes, .as.text = at};
 }
 
-/* Most numbers: digits that cannot be out of range. False: something else, look closer. */
-static inline bool decode_short(const char *text, uint32_t bytes, struct value *value)
-{
-    uint64_t number = 0;
-    if (bytes - 1 >= SHORT_DIGITS)
-        return false;
-    for (const char *end = text + bytes; text < end; text++) {
-        uint32_t digit = (uint32_t)*text - '0';
-        if (digit > 9)
-            return false;
-        number = number * 10 + digit;
-    }
-    *value = value_int((int64_t)number);
-    return true;
-}
-
 NOINLINE struct value pgp_decode(enum pgp_kind kind, char *text, uint32_t bytes)
 {
     static const uint8_t widths[] = {
@@ -151,7 +133,7 @@ NOINLINE struct value pgp_decode(enum pgp_kind kind, char *text, uint32_t bytes)
     return kind == PGP_BYTEA ? decode_bytea(text, bytes) : decode_binary(kind, text, bytes);
 }
 
-static NOINLINE const char *length_fault(uint32_t length)
+NOINLINE const char *pgp_length_fault(uint32_t length)
 {
     return length > INT32_MAX ? "a value's length is negative"
                               : "a value is longer than its row";
@@ -160,30 +142,5 @@ static NOINLINE const char *length_fault(uint32_t length)
 NOINLINE HOT const char *pgp_row(char *body, size_t bytes, uint16_t count, const uint8_t *kinds,
                                  struct value *values)
 {
-    char *at = body + 2;
-    size_t left = bytes - 2;
-    if (bytes < 2 || pgp_u16(body) != count)
-        return "a row has another number of columns than was announced";
-    for (const struct value *last = values + count; values < last; values++) {
-        enum pgp_kind kind = kinds ? *kinds++ : PGP_TEXT;
-        if (left < 4)
-            return "it ends too early";
-        uint32_t length = pgp_u32(at);
-        at += 4;
-        left -= 4;
-        if (length > left) {
-            if (length != UINT32_MAX)
-                return length_fault(length);
-            values->type = VALUE_NULL;
-            values->bytes = 0;
-            continue;
-        }
-        if (kind == PGP_TEXT)
-            *values = value_text(at, length);
-        else if (kind != PGP_INT || !decode_short(at, length, values))
-            *values = pgp_decode(kind, at, length);
-        at += length;
-        left -= length;
-    }
-    return left == 0 ? NULL : "bytes are left at its end";
+    return pgp_row_inline(body, bytes, count, kinds, values);
 }

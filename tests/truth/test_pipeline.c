@@ -49,10 +49,11 @@ static void fake_submit(struct drv_conn *conn, const struct drv_op *op)
 
 static struct drv_sink *fake_sink; /* every operation of a client has the same */
 
-static void fake_submit_with_sink(struct drv_conn *conn, const struct drv_op *op)
+static enum drv_step fake_submit_with_sink(struct drv_conn *conn, const struct drv_op *op)
 {
     fake_sink = op->sink;
     fake_submit(conn, op);
+    return DRV_DONE;
 }
 
 static enum drv_step fake_step(struct drv_conn *conn, struct drv_outcome *outcome)
