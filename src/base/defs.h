@@ -8,6 +8,7 @@
 #define UNUSED                  __attribute__((unused))
 #define NORETURN                __attribute__((noreturn))
 #define NOINLINE                __attribute__((noinline))
+#define FLAT                    __attribute__((flatten)) /* everything it calls is inlined */
 #define HOT                     __attribute__((hot, no_stack_protector)) /* the measured loop */
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))

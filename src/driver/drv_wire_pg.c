@@ -203,7 +203,9 @@ static HOT bool submit_plain(struct wpg_conn *wpg, const struct drv_op *op)
 {
     struct wire_io *io = &wpg->io;
     const struct wpg_stmt *stmt = &wpg->stmts[op->stmt];
-    char *end = put_plain(wpg, stmt, op, true);
+    if (stmt->plain_bytes > io->out_room || op->param_count != stmt->bind.param_count)
+        return false;
+    char *end = pgp_bind_put_plain(&stmt->bind, op->params, io->out);
     if (!end)
         return false;
     io->out_used = (size_t)(end - io->out);
@@ -211,7 +213,6 @@ static HOT bool submit_plain(struct wpg_conn *wpg, const struct drv_op *op)
                                           .stmt = stmt,
                                           .kind = DRV_OP_EXECUTE,
                                           .depth = (uint8_t)op->depth,
-                                          .plain = true,
                                           .sync = true};
     wpg->head = 0;
     wpg->count = 1;
@@ -222,7 +223,7 @@ static HOT bool submit_plain(struct wpg_conn *wpg, const struct drv_op *op)
     return true;
 }
 
-static HOT enum drv_step wpg_submit(struct drv_conn *conn, const struct drv_op *op)
+static FLAT HOT enum drv_step wpg_submit(struct drv_conn *conn, const struct drv_op *op)
 {
     struct wpg_conn *wpg = (struct wpg_conn *)conn;
     bool alone = wpg->quiet && op->kind == DRV_OP_EXECUTE && !op->more;
@@ -289,26 +290,34 @@ static HOT enum wire_io_state receive(struct wpg_conn *wpg)
     return state;
 }
 
-/* Is the answer to the operation at the head there, whole and as usual? What of it is not, and
- * has been given away, counts on. */
-static inline bool take_plain(struct wpg_conn *wpg, struct drv_outcome *outcome)
+/* What has been read of the answer is not the usual; a row of it may have been given away. */
+static NOINLINE void begin_behind(struct wpg_conn *wpg, uint64_t rows)
+{
+    wpg_head(wpg)->plain = false;
+    (void)begin(wpg);
+    wpg->rows = rows;
+}
+
+static inline enum drv_step usual(struct wpg_conn *wpg, struct drv_outcome *outcome)
+{
+    outcome->verdict = DRV_OK;
+    outcome->affected = -1;
+    wpg->quiet = wpg->count == 0 && wpg->io.in_start == wpg->io.in_used;
+    return DRV_DONE;
+}
+
+/* The answer to the operation at the head, when it is there, whole and as usual. */
+static HOT bool take_plain(struct wpg_conn *wpg, struct drv_outcome *outcome)
 {
     struct wpg_flight *flight = wpg_head(wpg);
     if (!flight->plain || wpg->skipping)
         return false;
-    flight->plain = false;
-    bool whole = wpg_take_plain(wpg, flight, &outcome->rows);
-    if (!whole) {
-        (void)begin(wpg);
-        wpg->rows = outcome->rows;
+    if (!wpg_take_plain(wpg, flight, flight->sync, &outcome->rows)) {
+        begin_behind(wpg, outcome->rows);
         return false;
     }
-    outcome->verdict = DRV_OK;
-    outcome->affected = -1;
     wpg->head = wpg->head + 1 < wpg->room ? wpg->head + 1 : 0;
     wpg->count--;
-    wpg->quiet =
-        wpg->count == 0 && wpg->io.out_used == 0 && wpg->io.in_start == wpg->io.in_used;
     return true;
 }
 
@@ -317,7 +326,7 @@ static NOINLINE HOT enum drv_step step_on(struct wpg_conn *wpg, struct drv_outco
     bool writing = (wpg->io.out_used > 0 || wpg->open) && still_writing(wpg);
     assert(wpg->count > 0);
     if (!wpg->begun && take_plain(wpg, outcome))
-        return DRV_DONE;
+        return usual(wpg, outcome);
     if (!wpg->begun && begin(wpg))
         return complete(wpg, outcome);
     for (;;) {
@@ -338,12 +347,18 @@ static NOINLINE HOT enum drv_step step_on(struct wpg_conn *wpg, struct drv_outco
 }
 
 /* The answer to one plain execution that is alone: read at once, all of it with luck. */
-static NOINLINE HOT enum drv_step step_plain(struct wpg_conn *wpg, struct drv_outcome *outcome)
+static FLAT NOINLINE HOT enum drv_step step_plain(struct wpg_conn *wpg,
+                                                  struct drv_outcome *outcome)
 {
     wpg->plain = false;
-    if (wire_io_receive_first(&wpg->io) == WIRE_IO_DONE && take_plain(wpg, outcome))
-        return DRV_DONE;
-    return step_on(wpg, outcome);
+    if (wire_io_receive_first(&wpg->io) != WIRE_IO_DONE)
+        return step_on(wpg, outcome);
+    if (!wpg_take_plain(wpg, wpg->flights, true, &outcome->rows)) {
+        begin_behind(wpg, outcome->rows);
+        return step_on(wpg, outcome);
+    }
+    wpg->count = 0;
+    return usual(wpg, outcome);
 }
 
 static HOT enum drv_step wpg_step(struct drv_conn *conn, struct drv_outcome *outcome)

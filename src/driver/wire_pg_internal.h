@@ -50,7 +50,7 @@ struct wpg_flight {
     const char *unsent;          /* why it was never sent, or NULL */
     uint8_t kind, depth;
     bool sync;
-    bool plain; /* its answer may be one for wpg_take_plain(), and nobody has tried yet */
+    bool plain; /* its answer may be one for wpg_take_plain(), and nobody has tried */
 };
 
 struct wpg_conn {
@@ -112,9 +112,10 @@ enum wpg_taken { WPG_NEXT, WPG_COMPLETE, WPG_MORE, WPG_LOST };
 enum wpg_taken wpg_take(struct wpg_conn *wpg);
 
 /* The same for an answer that is all there and as usual: one row of the columns that are known
- * from prepare. False where it is not: *rows, 1 when a row was given away, is what wpg_take()
- * then goes on from. */
-bool wpg_take_plain(struct wpg_conn *wpg, const struct wpg_flight *flight, uint64_t *rows);
+ * from prepare, with a ReadyForQuery if `sync`. False where it is not: *rows, 1 when a row was
+ * given away, is what wpg_take() then goes on from. */
+bool wpg_take_plain(struct wpg_conn *wpg, const struct wpg_flight *flight, bool sync,
+                    uint64_t *rows);
 
 /* Room for `count` values and kinds. */
 bool wpg_row_room(struct wpg_conn *wpg, uint32_t count);

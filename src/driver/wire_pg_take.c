@@ -337,19 +337,19 @@ static inline char *plain_columns(const struct wpg_stmt *stmt, char *at, const c
 
 /* CommandComplete of a SELECT of one row, and ReadyForQuery where it belongs to the answer;
  * what is behind them, or NULL. */
-static inline char *plain_end(const struct wpg_flight *flight, char *at, const char *end)
+static inline char *plain_end(char *at, const char *end, bool sync)
 {
-    static const char done[] = "C\0\0\0\rSELECT 1", ready[] = "Z\0\0\0\5";
-    enum { DONE = sizeof(done), READY = sizeof(ready) - 1 };
-    if (end - at < DONE + READY + 1 || memcmp(at, done, DONE) != 0)
-        return NULL;
-    at += DONE;
-    if (!flight->sync)
-        return at;
-    return memcmp(at, ready, READY) == 0 ? at + READY + 1 : NULL;
+    static const char done[] = "C\0\0\0\rSELECT 1\0Z\0\0\0\5";
+    enum { READY = PGP_HEADER_BYTES, DONE = sizeof(done) - 1 - READY };
+    if (sync) /* with the state of the transaction, whichever it is */
+        return end - at > DONE + READY && memcmp(at, done, DONE + READY) == 0
+                   ? at + DONE + READY + 1
+                   : NULL;
+    return end - at >= DONE && memcmp(at, done, DONE) == 0 ? at + DONE : NULL;
 }
 
-HOT bool wpg_take_plain(struct wpg_conn *wpg, const struct wpg_flight *flight, uint64_t *rows)
+HOT bool wpg_take_plain(struct wpg_conn *wpg, const struct wpg_flight *flight, bool sync,
+                        uint64_t *rows)
 {
     static const char bound[] = "2\0\0\0\4";
     enum { BOUND = sizeof(bound) - 1, LEAST = BOUND + 8 };
@@ -365,7 +365,7 @@ HOT bool wpg_take_plain(struct wpg_conn *wpg, const struct wpg_flight *flight, u
     if (!at)
         return false;
     *rows = 1;
-    row = plain_end(flight, at, end);
+    row = plain_end(at, end, sync);
     io->in_start = (size_t)((row ? row : at) - io->in);
     return row != NULL;
 }
