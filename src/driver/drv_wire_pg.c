@@ -166,7 +166,7 @@ static HOT bool begin(struct wpg_conn *wpg)
     return false;
 }
 
-static NOINLINE HOT enum drv_step submit(struct wpg_conn *wpg, const struct drv_op *op)
+static FLAT NOINLINE HOT enum drv_step submit(struct wpg_conn *wpg, const struct drv_op *op)
 {
     assert(wpg->count < wpg->room);
     uint32_t at = wpg->head + wpg->count;
@@ -199,15 +199,17 @@ static NOINLINE HOT enum drv_step submit(struct wpg_conn *wpg, const struct drv_
 
 /* By far the most frequent case: one execution with whole numbers, and nothing else in flight.
  * It does what submit() does, without its questions. */
-static HOT bool submit_plain(struct wpg_conn *wpg, const struct drv_op *op)
+static FLAT NOINLINE HOT enum drv_step submit_alone(struct wpg_conn *wpg,
+                                                    const struct drv_op *op)
 {
     struct wire_io *io = &wpg->io;
+    assert(op->stmt < wpg->stmt_count);
     const struct wpg_stmt *stmt = &wpg->stmts[op->stmt];
     if (stmt->plain_bytes > io->out_room || op->param_count != stmt->bind.param_count)
-        return false;
+        return submit(wpg, op);
     char *end = pgp_bind_put_plain(&stmt->bind, op->params, io->out);
     if (!end)
-        return false;
+        return submit(wpg, op);
     io->out_used = (size_t)(end - io->out);
     wpg->flights[0] = (struct wpg_flight){.sink = op->sink,
                                           .stmt = stmt,
@@ -218,18 +220,17 @@ static HOT bool submit_plain(struct wpg_conn *wpg, const struct drv_op *op)
     wpg->count = 1;
     wpg->waits = wpg->quiet = false;
     wpg->plain = wire_io_send_first(io);
-    if (!wpg->plain)
-        send_out(wpg);
-    return true;
+    if (wpg->plain)
+        return DRV_WANT_READ;
+    send_out(wpg);
+    return DRV_DONE;
 }
 
-static FLAT HOT enum drv_step wpg_submit(struct drv_conn *conn, const struct drv_op *op)
+static HOT enum drv_step wpg_submit(struct drv_conn *conn, const struct drv_op *op)
 {
     struct wpg_conn *wpg = (struct wpg_conn *)conn;
     bool alone = wpg->quiet && op->kind == DRV_OP_EXECUTE && !op->more;
-    if (!alone || op->stmt >= wpg->stmt_count || !submit_plain(wpg, op))
-        return submit(wpg, op);
-    return wpg->plain ? DRV_WANT_READ : DRV_DONE;
+    return alone ? submit_alone(wpg, op) : submit(wpg, op);
 }
 
 static NOINLINE void copy_failure(const struct wpg_conn *wpg, struct drv_outcome *outcome)
@@ -325,13 +326,14 @@ static NOINLINE HOT enum drv_step step_on(struct wpg_conn *wpg, struct drv_outco
 {
     bool writing = (wpg->io.out_used > 0 || wpg->open) && still_writing(wpg);
     assert(wpg->count > 0);
-    if (!wpg->begun && take_plain(wpg, outcome))
-        return usual(wpg, outcome);
-    if (!wpg->begun && begin(wpg))
-        return complete(wpg, outcome);
     for (;;) {
         enum wpg_taken taken = WPG_MORE;
-        if (wpg->io.in_start < wpg->io.in_used)
+        bool some = wpg->io.in_start < wpg->io.in_used;
+        if (!wpg->begun && some && take_plain(wpg, outcome))
+            return usual(wpg, outcome);
+        if (!wpg->begun && begin(wpg))
+            return complete(wpg, outcome);
+        if (some)
             taken = wpg_take(wpg);
         if (taken == WPG_COMPLETE)
             return complete(wpg, outcome);
@@ -361,10 +363,20 @@ static FLAT NOINLINE HOT enum drv_step step_plain(struct wpg_conn *wpg,
     return usual(wpg, outcome);
 }
 
+/* Answers to a pipeline, which come many at a time. */
+static FLAT NOINLINE HOT enum drv_step step_fresh(struct wpg_conn *wpg,
+                                                  struct drv_outcome *outcome)
+{
+    return take_plain(wpg, outcome) ? usual(wpg, outcome) : step_on(wpg, outcome);
+}
+
 static HOT enum drv_step wpg_step(struct drv_conn *conn, struct drv_outcome *outcome)
 {
     struct wpg_conn *wpg = (struct wpg_conn *)conn;
-    return wpg->plain ? step_plain(wpg, outcome) : step_on(wpg, outcome);
+    if (wpg->plain)
+        return step_plain(wpg, outcome);
+    bool fresh = wpg->count > 0 && !wpg->begun && wpg->io.in_start < wpg->io.in_used;
+    return fresh ? step_fresh(wpg, outcome) : step_on(wpg, outcome);
 }
 
 static void wpg_cancel(struct drv_conn *conn)
