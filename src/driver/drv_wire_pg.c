@@ -89,20 +89,8 @@ static NOINLINE void submit_simple(struct wpg_conn *wpg, struct wpg_flight *flig
     flight->sync = true;
 }
 
-/* Behind what is in the buffer already; NULL: not so simple, or it does not fit. */
-static HOT char *put_plain(struct wpg_conn *wpg, const struct wpg_stmt *stmt,
-                           const struct drv_op *op, bool sync)
-{
-    struct wire_io *io = &wpg->io;
-    if (io->out_sent > 0 || stmt->plain_bytes > io->out_room - io->out_used ||
-        op->param_count != stmt->bind.param_count)
-        return NULL;
-    char *end = pgp_bind_put_plain(&stmt->bind, op->params, io->out + io->out_used);
-    return end && !sync ? end - PGP_SYNC_BYTES : end;
-}
-
-static NOINLINE char *put_bind(struct wpg_conn *wpg, struct wpg_flight *flight,
-                               const struct drv_op *op, bool sync)
+static char *put_bind(struct wpg_conn *wpg, struct wpg_flight *flight, const struct drv_op *op,
+                      bool sync)
 {
     struct wire_io *io = &wpg->io;
     const struct pgp_bind *bind = &flight->stmt->bind;
@@ -125,13 +113,11 @@ static NOINLINE char *put_bind(struct wpg_conn *wpg, struct wpg_flight *flight,
     return end;
 }
 
-static HOT void submit_bind(struct wpg_conn *wpg, struct wpg_flight *flight,
-                            const struct drv_op *op)
+static void submit_bind(struct wpg_conn *wpg, struct wpg_flight *flight,
+                        const struct drv_op *op)
 {
     bool sync = !op->more || wpg->sync_each;
-    char *end = put_plain(wpg, flight->stmt, op, sync);
-    if (!end)
-        end = put_bind(wpg, flight, op, sync);
+    char *end = put_bind(wpg, flight, op, sync);
     if (!end)
         return;
     wpg->io.out_used = (size_t)(end - wpg->io.out);
@@ -166,17 +152,37 @@ static HOT bool begin(struct wpg_conn *wpg)
     return false;
 }
 
-static FLAT NOINLINE HOT enum drv_step submit(struct wpg_conn *wpg, const struct drv_op *op)
+static inline struct wpg_flight *next_flight(struct wpg_conn *wpg)
 {
     assert(wpg->count < wpg->room);
     uint32_t at = wpg->head + wpg->count;
-    struct wpg_flight *flight = &wpg->flights[at < wpg->room ? at : at - wpg->room];
-    flight->sink = op->sink;
-    flight->unsent = NULL;
-    flight->plain = false;
-    flight->kind = (uint8_t)op->kind;
-    flight->depth = (uint8_t)op->depth;
-    flight->stmt = NULL;
+    return &wpg->flights[at < wpg->room ? at : at - wpg->room];
+}
+
+/* One more is in flight: sends what is there, unless more follows. */
+static inline enum drv_step submitted(struct wpg_conn *wpg, const struct wpg_flight *flight,
+                                      bool more)
+{
+    wpg->count++;
+    wpg->waits = true;
+    wpg->quiet = false;
+    if (more && wpg->io.out_used < SEND_BYTES)
+        return DRV_DONE;
+    if (wpg->io.out_used > 0)
+        send_out(wpg);
+    bool alone = flight->sync && wpg->count == 1 && wpg->io.out_used == 0 && !wpg->broken;
+    if (!alone)
+        return DRV_DONE;
+    wpg->waits = false;
+    return DRV_WANT_READ;
+}
+
+static NOINLINE enum drv_step submit(struct wpg_conn *wpg, const struct drv_op *op)
+{
+    struct wpg_flight *flight = next_flight(wpg);
+    *flight = (struct wpg_flight){.sink = op->sink,
+                                  .kind = (uint8_t)op->kind,
+                                  .depth = (uint8_t)op->depth};
     if (op->kind == DRV_OP_EXECUTE) {
         assert(op->stmt < wpg->stmt_count);
         flight->stmt = &wpg->stmts[op->stmt];
@@ -185,16 +191,33 @@ static FLAT NOINLINE HOT enum drv_step submit(struct wpg_conn *wpg, const struct
         submit_bind(wpg, flight, op);
     else
         submit_simple(wpg, flight, op);
-    wpg->count++;
-    wpg->waits = true;
-    wpg->quiet = false;
-    if (wpg->io.out_used > 0 && (!op->more || wpg->io.out_used >= SEND_BYTES))
-        send_out(wpg);
-    bool alone = flight->sync && wpg->count == 1 && wpg->io.out_used == 0 && !wpg->broken;
-    if (!alone)
-        return DRV_DONE;
-    wpg->waits = false;
-    return DRV_WANT_READ;
+    return submitted(wpg, flight, op->more);
+}
+
+/* An execution with whole numbers, behind others: what submit() does, without its questions. */
+static FLAT NOINLINE HOT enum drv_step submit_plain(struct wpg_conn *wpg,
+                                                    const struct drv_op *op)
+{
+    struct wire_io *io = &wpg->io;
+    assert(op->stmt < wpg->stmt_count);
+    const struct wpg_stmt *stmt = &wpg->stmts[op->stmt];
+    if (io->out_sent > 0 || stmt->plain_bytes > io->out_room - io->out_used ||
+        op->param_count != stmt->bind.param_count)
+        return submit(wpg, op);
+    char *end = pgp_bind_put_plain(&stmt->bind, op->params, io->out + io->out_used);
+    if (!end)
+        return submit(wpg, op);
+    bool sync = !op->more || wpg->sync_each;
+    io->out_used = (size_t)(end - io->out) - (sync ? 0 : PGP_SYNC_BYTES);
+    wpg->open = !sync;
+    struct wpg_flight *flight = next_flight(wpg);
+    *flight = (struct wpg_flight){.sink = op->sink,
+                                  .stmt = stmt,
+                                  .kind = DRV_OP_EXECUTE,
+                                  .depth = (uint8_t)op->depth,
+                                  .sync = sync,
+                                  .plain = true};
+    return submitted(wpg, flight, op->more);
 }
 
 /* By far the most frequent case: one execution with whole numbers, and nothing else in flight.
@@ -229,8 +252,9 @@ static FLAT NOINLINE HOT enum drv_step submit_alone(struct wpg_conn *wpg,
 static HOT enum drv_step wpg_submit(struct drv_conn *conn, const struct drv_op *op)
 {
     struct wpg_conn *wpg = (struct wpg_conn *)conn;
-    bool alone = wpg->quiet && op->kind == DRV_OP_EXECUTE && !op->more;
-    return alone ? submit_alone(wpg, op) : submit(wpg, op);
+    if (op->kind != DRV_OP_EXECUTE)
+        return submit(wpg, op);
+    return wpg->quiet && !op->more ? submit_alone(wpg, op) : submit_plain(wpg, op);
 }
 
 static NOINLINE void copy_failure(const struct wpg_conn *wpg, struct drv_outcome *outcome)

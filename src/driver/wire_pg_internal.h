@@ -20,6 +20,8 @@ enum wpg_format { WPG_FORMAT_TEXT, WPG_FORMAT_BINARY };
 enum wpg_mode { WPG_MODE_PREPARED, WPG_MODE_EXTENDED };
 enum wpg_sync { WPG_SYNC_PIPELINE, WPG_SYNC_STATEMENT };
 
+enum { WPG_BOUND_BYTES = PGP_HEADER_BYTES, WPG_HEAD_BYTES = WPG_BOUND_BYTES + 7 };
+
 struct wpg_options {
     int describe, format, mode, sync;
     int64_t message_bytes;
@@ -35,9 +37,11 @@ struct wpg_stmt {
     struct pgp_bind bind;
     struct wpg_shape shape;
     const struct wpg_shape *known; /* shape, or NULL when it answers no rows, or is direct */
-    /* The RowDescription as it begins (type, length, columns), and how long it is. */
-    char described[PGP_HEADER_BYTES + 2];
-    size_t described_bytes;
+    /* What its usual answer begins with: BindComplete, and the first bytes of the
+     * RowDescription (type, length, number of columns) unless ?describe=once; and how long both
+     * are. */
+    char head[WPG_HEAD_BYTES];
+    size_t head_bytes;
     size_t plain_bytes; /* room for a plain execution; SIZE_MAX: it is never plain */
     struct slice sql;
     bool direct;

@@ -77,8 +77,8 @@ struct reply {
     const uint8_t *params; /* enum pgp_param of each */
     uint8_t *formats;      /* of the columns */
     struct wpg_shape shape;
-    char described[PGP_HEADER_BYTES + 2]; /* as in struct wpg_stmt */
-    size_t described_bytes;
+    char head[WPG_HEAD_BYTES]; /* as in struct wpg_stmt */
+    size_t described_bytes;    /* of the RowDescription */
     uint16_t param_count;
     bool binary;
     bool done;
@@ -106,9 +106,9 @@ static const char *read_columns(struct reply *reply, struct slice body)
     if (fault)
         return fault;
     uint32_t length = __builtin_bswap32((uint32_t)body.bytes + 4);
-    reply->described[0] = 'T';
-    memcpy(reply->described + 1, &length, sizeof(length));
-    memcpy(reply->described + PGP_HEADER_BYTES, body.at, 2); /* how many columns */
+    memcpy(reply->head, "2\0\0\0\4T", WPG_BOUND_BYTES + 1);
+    memcpy(reply->head + WPG_BOUND_BYTES + 1, &length, sizeof(length));
+    memcpy(reply->head + WPG_HEAD_BYTES - 2, body.at, 2); /* how many columns */
     reply->described_bytes = PGP_HEADER_BYTES + body.bytes;
     /* One more, so that a result without columns has a place too. */
     reply->shape.kinds = arena_array(reply->arena, uint8_t, columns.count + 1U);
@@ -305,8 +305,8 @@ static bool prepare_one(struct wpg_conn *wpg, const struct prog_stmt *from,
                        reply.param_count, from->param_count);
     stmt->shape = reply.shape;
     stmt->known = stmt->shape.kinds ? &stmt->shape : NULL;
-    memcpy(stmt->described, reply.described, sizeof(stmt->described));
-    stmt->described_bytes = reply.described_bytes;
+    memcpy(stmt->head, reply.head, sizeof(stmt->head));
+    stmt->head_bytes = WPG_BOUND_BYTES + (wpg->describe_once ? 0 : reply.described_bytes);
     make_bind(wpg, stmt, name, &reply);
     bool plain = stmt->known && stmt->bind.head_bytes <= PGP_SPARE_BYTES &&
                  stmt->bind.tail_bytes <= PGP_SPARE_BYTES;

@@ -325,14 +325,15 @@ static inline char *plain_row(struct wpg_conn *wpg, const struct wpg_flight *fli
     return at + length + 1;
 }
 
-/* The RowDescription that `prepare` has seen, or none; what is behind it, or NULL. */
-static inline char *plain_columns(const struct wpg_stmt *stmt, char *at, const char *end)
+/* What the usual answer begins with; what is behind it, or NULL. */
+static inline char *plain_head(const struct wpg_conn *wpg, const struct wpg_stmt *stmt,
+                               char *at, const char *end)
 {
-    if (*at != 'T')
-        return at;
-    bool same = (size_t)(end - at) > stmt->described_bytes &&
-                memcmp(at, stmt->described, sizeof(stmt->described)) == 0;
-    return same ? at + stmt->described_bytes : NULL;
+    if ((size_t)(end - at) < stmt->head_bytes + PGP_HEADER_BYTES)
+        return NULL;
+    bool same = wpg->describe_once ? memcmp(at, stmt->head, WPG_BOUND_BYTES) == 0
+                                   : memcmp(at, stmt->head, WPG_HEAD_BYTES) == 0;
+    return same ? at + stmt->head_bytes : NULL;
 }
 
 /* CommandComplete of a SELECT of one row, and ReadyForQuery where it belongs to the answer;
@@ -351,15 +352,11 @@ static inline char *plain_end(char *at, const char *end, bool sync)
 HOT bool wpg_take_plain(struct wpg_conn *wpg, const struct wpg_flight *flight, bool sync,
                         uint64_t *rows)
 {
-    static const char bound[] = "2\0\0\0\4";
-    enum { BOUND = sizeof(bound) - 1, LEAST = BOUND + 8 };
     struct wire_io *io = &wpg->io;
     char *at = io->in + io->in_start, *end = io->in + io->in_used, *row;
     *rows = 0;
-    if (end - at < LEAST || memcmp(at, bound, BOUND) != 0)
-        return false;
-    row = plain_columns(flight->stmt, at + BOUND, end);
-    if (!row || end - row < PGP_HEADER_BYTES || *row != 'D')
+    row = plain_head(wpg, flight->stmt, at, end);
+    if (!row || *row != 'D')
         return false;
     at = plain_row(wpg, flight, row, end);
     if (!at)
