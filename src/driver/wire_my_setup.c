@@ -100,10 +100,10 @@ static bool read_agreement(struct wire_my_conn *my, MYSQL *db, struct err *err)
     /* Of the extended ones the library agrees on all that it knows. */
     uint64_t extended = (uint64_t)server << 32 & MARIADB_CLIENT_SUPPORTED_FLAGS;
     my->flags =
-        (uint8_t)((client & CAPABILITY_DEPRECATE_EOF ? MYP_DEPRECATE_EOF : 0) |
-                  (client & CLIENT_SESSION_TRACKING ? MYP_SESSION_TRACK : 0) |
-                  (extended & MARIADB_CLIENT_EXTENDED_METADATA ? MYP_EXTENDED_METADATA : 0) |
-                  (extended & MARIADB_CLIENT_CACHE_METADATA ? MYP_CACHE_METADATA : 0));
+        (uint8_t)(((client & CAPABILITY_DEPRECATE_EOF) ? MYP_DEPRECATE_EOF : 0) |
+                  ((client & CLIENT_SESSION_TRACKING) ? MYP_SESSION_TRACK : 0) |
+                  ((extended & MARIADB_CLIENT_EXTENDED_METADATA) ? MYP_EXTENDED_METADATA : 0) |
+                  ((extended & MARIADB_CLIENT_CACHE_METADATA) ? MYP_CACHE_METADATA : 0));
     my->known = (my->flags & (MYP_CACHE_METADATA | MYP_DEPRECATE_EOF)) == MYP_CACHE_METADATA;
     return true;
 }

@@ -456,11 +456,13 @@ static int serve_tests(const struct CMUnitTest *tests, size_t count, const char 
 {
     struct bench *bench = &the_bench;
     struct err err = {0};
+    const char *cert = arena_printf(bench->arena, "%s/cert.pem", folder);
+    const char *own = arena_printf(bench->arena, "%s/key.pem", folder);
     const struct server_setting settings[] = {
-        {"max_allowed_packet", "64M"                                                 },
-        {                                             "local_infile",                                                                  "1"                                                                },
-        { "ssl_cert", arena_printf(bench->arena,                                                                  "%s/cert.pem", folder)},
-        {                                                                  "ssl_key",                                                                   arena_printf(bench->arena, "%s/key.pem", folder)},
+        {"max_allowed_packet", "64M"},
+        {"local_infile",       "1"  },
+        {"ssl_cert",           cert },
+        {"ssl_key",            own  },
     };
     bool tls = make_certificate(bench->arena, folder);
     struct server_spec spec = {.kind = SERVER_MARIADB,
