@@ -346,23 +346,33 @@ static HOT bool take_plain(struct wpg_conn *wpg, struct drv_outcome *outcome)
     return true;
 }
 
+/* Takes what is there of the answer to the operation at the head; true when that ends the step.
+ */
+static HOT bool answered(struct wpg_conn *wpg, struct drv_outcome *outcome, enum drv_step *step)
+{
+    enum wpg_taken taken = WPG_MORE;
+    bool some = wpg->io.in_start < wpg->io.in_used;
+    if (!wpg->begun && some && take_plain(wpg, outcome)) {
+        *step = usual(wpg, outcome);
+        return true;
+    }
+    if (!wpg->begun && begin(wpg))
+        taken = WPG_COMPLETE;
+    else if (some)
+        taken = wpg_take(wpg);
+    if (taken == WPG_COMPLETE)
+        *step = complete(wpg, outcome);
+    else if (taken == WPG_LOST)
+        *step = lost(wpg, outcome);
+    return taken == WPG_COMPLETE || taken == WPG_LOST;
+}
+
 static NOINLINE HOT enum drv_step step_on(struct wpg_conn *wpg, struct drv_outcome *outcome)
 {
+    enum drv_step step = DRV_DONE;
     bool writing = (wpg->io.out_used > 0 || wpg->open) && still_writing(wpg);
     assert(wpg->count > 0);
-    for (;;) {
-        enum wpg_taken taken = WPG_MORE;
-        bool some = wpg->io.in_start < wpg->io.in_used;
-        if (!wpg->begun && some && take_plain(wpg, outcome))
-            return usual(wpg, outcome);
-        if (!wpg->begun && begin(wpg))
-            return complete(wpg, outcome);
-        if (some)
-            taken = wpg_take(wpg);
-        if (taken == WPG_COMPLETE)
-            return complete(wpg, outcome);
-        if (taken == WPG_LOST)
-            return lost(wpg, outcome);
+    while (!answered(wpg, outcome, &step)) {
         enum wire_io_state state = receive(wpg);
         if (state == WIRE_IO_DONE)
             continue;
@@ -370,6 +380,7 @@ static NOINLINE HOT enum drv_step step_on(struct wpg_conn *wpg, struct drv_outco
             return lost(wpg, outcome);
         return state == WIRE_IO_WRITE || writing ? DRV_WANT_WRITE : DRV_WANT_READ;
     }
+    return step;
 }
 
 /* The answer to one plain execution that is alone: read at once, all of it with luck. */

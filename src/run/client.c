@@ -391,6 +391,14 @@ static enum pace enter(struct client *client)
     return client->pipe_left > 0 ? PACE_PIPED : PACE_SUBMITTED;
 }
 
+static inline bool runs_on(struct client *client, enum drv_step step)
+{
+    client->in_flight = step != DRV_FAILED;
+    if (!client->in_flight)
+        client->outcome.verdict = DRV_LOST;
+    return client->in_flight;
+}
+
 HOT enum client_state client_run(struct client *client)
 {
     enum client_state state;
@@ -409,12 +417,8 @@ HOT enum client_state client_run(struct client *client)
             continue;
         }
         enum drv_step step = client->class->step(client->conn, &client->outcome);
-        if (step != DRV_DONE) {
-            client->in_flight = step != DRV_FAILED;
-            if (client->in_flight)
-                return step == DRV_WANT_READ ? CLIENT_WANT_READ : CLIENT_WANT_WRITE;
-            client->outcome.verdict = DRV_LOST;
-        }
+        if (step != DRV_DONE && runs_on(client, step))
+            return step == DRV_WANT_READ ? CLIENT_WANT_READ : CLIENT_WANT_WRITE;
         if (!complete(client))
             return leave(client, PACE_FINISHED);
     }
