@@ -34,6 +34,15 @@ static NOINLINE bool close_group(struct wpg_conn *wpg)
     return true;
 }
 
+/* Not even a Sync can be sent any more. */
+static NOINLINE void no_room(struct wpg_conn *wpg)
+{
+    text_print(wpg->io.error, sizeof(wpg->io.error),
+               "the messages that wait to be sent do not fit %zu bytes (?message_bytes=)",
+               wpg->most);
+    wpg->broken = true;
+}
+
 /* Nothing is sent for this operation; but when it is the last of a pipeline, its Sync is. */
 static NOINLINE void unsent(struct wpg_conn *wpg, struct wpg_flight *flight,
                             const struct drv_op *op, const char *why)
@@ -45,7 +54,7 @@ static NOINLINE void unsent(struct wpg_conn *wpg, struct wpg_flight *flight,
         return;
     at = wire_io_room(&wpg->io, PGP_SYNC_BYTES);
     if (!at) {
-        wpg->broken = true;
+        no_room(wpg);
         return;
     }
     wpg->io.out_used += (size_t)(pgp_bare_put(at, PGP_SYNC) - at);
@@ -145,6 +154,7 @@ static HOT bool begin(struct wpg_conn *wpg)
     wpg->affected = -1;
     wpg->shape = flight->stmt ? flight->stmt->known : NULL;
     wpg->verdict = DRV_OK;
+    wpg->sqlstate[0] = '\0';
     wpg->begun = true;
     wpg->ended = wpg->copying = wpg->refused = false;
     if (flight->unsent || wpg->skipping)
@@ -165,7 +175,7 @@ static inline enum drv_step submitted(struct wpg_conn *wpg, const struct wpg_fli
 {
     wpg->count++;
     wpg->waits = true;
-    wpg->quiet = false;
+    wpg->quiet = wpg->plain = false;
     if (more && wpg->io.out_used < SEND_BYTES)
         return DRV_DONE;
     if (wpg->io.out_used > 0)
@@ -293,7 +303,7 @@ static NOINLINE enum drv_step lost(struct wpg_conn *wpg, struct drv_outcome *out
 static NOINLINE bool still_writing(struct wpg_conn *wpg)
 {
     if (wpg->open && !close_group(wpg))
-        wpg->broken = true;
+        no_room(wpg);
     send_out(wpg);
     bool writing = wpg->io.out_used > 0;
     wpg->waits = wpg->waits && !writing;
@@ -378,6 +388,7 @@ static NOINLINE HOT enum drv_step step_on(struct wpg_conn *wpg, struct drv_outco
             continue;
         if (state == WIRE_IO_LOST || wpg->broken)
             return lost(wpg, outcome);
+        writing = writing || wpg->io.out_used > 0; /* the answer may have asked for an answer */
         return state == WIRE_IO_WRITE || writing ? DRV_WANT_WRITE : DRV_WANT_READ;
     }
     return step;
@@ -388,7 +399,12 @@ static FLAT NOINLINE HOT enum drv_step step_plain(struct wpg_conn *wpg,
                                                   struct drv_outcome *outcome)
 {
     wpg->plain = false;
-    if (wire_io_receive_first(&wpg->io) != WIRE_IO_DONE)
+    enum wire_io_state state = wire_io_receive_first(&wpg->io);
+    if (state == WIRE_IO_LOST) {
+        begin_behind(wpg, 0);
+        return lost(wpg, outcome);
+    }
+    if (state != WIRE_IO_DONE)
         return step_on(wpg, outcome);
     if (!wpg_take_plain(wpg, wpg->flights, true, &outcome->rows)) {
         begin_behind(wpg, outcome->rows);
@@ -481,6 +497,7 @@ const struct drv_class drv_wire_pg = {
     .options = wpg_options,
     .options_bytes = sizeof(struct wpg_options),
     .conn_bytes = sizeof(struct wpg_conn),
+    .files = 2, /* with TLS the library's own stays open */
     .open = wpg_open,
     .close = wpg_close,
     .fd = wpg_fd,

@@ -226,12 +226,9 @@ static NOINLINE enum wire_io_state tls_receive(struct wire_io *io)
     int got = SSL_read(io->tls, io->in + io->in_used, clamp(io->in_room - io->in_used));
     if (got > 0) {
         io->in_used += (size_t)got;
-        io->tls_wants_write = false;
         return WIRE_IO_DONE;
     }
-    enum wire_io_state state = tls_state(io, got, "receiving");
-    io->tls_wants_write = state == WIRE_IO_WRITE;
-    return state;
+    return tls_state(io, got, "receiving");
 }
 
 static NOINLINE enum wire_io_state no_bytes(struct wire_io *io, ssize_t got)

@@ -28,9 +28,8 @@ struct wire_io {
     size_t out_sent, out_used, out_room;
     char *in; /* bytes in_start .. in_used are received and not yet consumed */
     size_t in_start, in_used, in_room;
-    size_t most;          /* bytes of a buffer at most */
-    bool tls_wants_write; /* SSL_read waits for writing (renegotiation) */
-    char error[160];      /* why the connection is lost, in words */
+    size_t most;     /* bytes of a buffer at most */
+    char error[160]; /* why the connection is lost, in words */
 };
 
 enum wire_io_state {

@@ -74,7 +74,7 @@ struct wire_my_conn {
     /* the answer to the first of them */
     bool begun;
     bool infile;              /* the server asked for a file and was refused */
-    uint16_t result;          /* number of the result in this answer, from 1 */
+    uint32_t result;          /* number of the result in this answer, from 1 */
     bool raw;                 /* of its columns */
     struct myp_column *shape; /* its columns */
     size_t need;              /* bytes that the next packet needs, 0: unknown */

@@ -344,7 +344,8 @@ bool wire_my_prepare(struct drv_conn *conn, const struct prog_stmt *stmts, uint3
                      struct err *err)
 {
     struct wire_my_conn *my = (struct wire_my_conn *)conn;
-    assert(my->op_count == 0);
+    if (my->op_count > 0)
+        return err_set(err, ERR_SYSTEM, "an operation has not been answered yet");
     drop_set(my);
     if (my->lost)
         return err_set(err, ERR_SYSTEM, "the connection is lost: %.300s", my->error);

@@ -63,6 +63,8 @@ void wpg_close(struct drv_conn *conn)
     wpg->db = NULL;
     free(wpg->row);
     free(wpg->learned.kinds);
+    wpg->row = NULL;
+    wpg->learned.kinds = NULL;
     arena_destroy(&wpg->set_arena);
 }
 
@@ -321,10 +323,12 @@ bool wpg_prepare(struct drv_conn *conn, const struct prog_stmt *stmts, uint32_t 
 {
     struct wpg_conn *wpg = (struct wpg_conn *)conn;
     uint32_t most = 1;
+    if (wpg->count > 0 || wpg->open)
+        return err_set(err, ERR_SYSTEM, "an operation has not been answered yet");
     arena_destroy(&wpg->set_arena);
     wpg->set_arena = arena_create(SET_BLOCK_BYTES);
     wpg->stmt_count = 0;
-    wpg->head = wpg->count = 0;
+    wpg->head = 0;
     wpg->quiet = false;
     wpg->room = conn->in_flight > 1 ? conn->in_flight : 1;
     wpg->flights = arena_array(wpg->set_arena, struct wpg_flight, wpg->room);

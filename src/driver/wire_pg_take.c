@@ -93,19 +93,16 @@ static NOINLINE enum wpg_taken learn(struct wpg_conn *wpg, const struct pgp_fram
 static NOINLINE enum wpg_taken garbled_row(struct wpg_conn *wpg, const char *body, size_t bytes,
                                            const char *fault)
 {
-    const struct pgp_frame it =
-                               {
-                                   'D', {body, bytes}
-    },
-                           *frame = &it;
+    struct pgp_frame frame = {.type = 'D'};
     char why[200];
+    frame.body = (struct slice){body, bytes};
     if (!wpg->shape)
-        return wpg_garbled(wpg, frame, "a row came where none was announced");
-    if (frame->body.bytes < 2 || pgp_u16(frame->body.at) == wpg->shape->count)
-        return wpg_garbled(wpg, frame, fault);
-    text_print(why, sizeof(why), "%s: %u came, %u were announced", fault,
-               pgp_u16(frame->body.at), wpg->shape->count);
-    return wpg_garbled(wpg, frame, why);
+        return wpg_garbled(wpg, &frame, "a row came where none was announced");
+    if (bytes < 2 || pgp_u16(body) == wpg->shape->count)
+        return wpg_garbled(wpg, &frame, fault);
+    text_print(why, sizeof(why), "%s: %u came, %u were announced", fault, pgp_u16(body),
+               wpg->shape->count);
+    return wpg_garbled(wpg, &frame, why);
 }
 
 static NOINLINE HOT enum wpg_taken take_row(struct wpg_conn *wpg,

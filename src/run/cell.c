@@ -195,6 +195,8 @@ void cell_run(struct runner *runner, struct cell *cell)
         if (!cell->verdict && !session->is_null)
             check_after(runner, cell);
     }
+    if (cell->given_up && !cell->verdict)
+        session_disconnect(session, 0);
     if (!cell->verdict || strcmp(cell->verdict, "not-applicable") == 0)
         return;
     session_disconnect(session, 0); /* may be inside a transaction: start afresh */

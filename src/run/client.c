@@ -360,12 +360,11 @@ static HOT enum pace pipe_run(struct client *client, enum client_state *state)
     return PACE_ON;
 }
 
-/* A part begins, or a sleep is over. An execution that was waited for does not start after the
- * stop. */
+/* A part begins, or a sleep is over. After the stop nothing goes on. */
 static NOINLINE enum pace resume(struct client *client)
 {
     client->last_ns = os_now_ns();
-    if (client->open && plan_stopped(client->plan))
+    if (plan_stopped(client->plan))
         return PACE_FINISHED;
     if (!client->awaits)
         return PACE_ON;

@@ -16,7 +16,8 @@ struct crowd {
     uint32_t count, running;
     struct loop *loop; /* NULL: it could not be made */
     enum client_state *states;
-    bool *writing;            /* is this descriptor watched for writing too? */
+    bool *deaf;    /* not watched: it sleeps, and its server said something meanwhile */
+    bool *writing; /* is this descriptor watched for writing too? */
     struct sleeper *sleepers; /* a binary heap, earliest first */
     uint32_t sleeper_count;
     uint64_t
@@ -107,6 +108,23 @@ static void look(struct crowd *crowd, uint64_t now_ns)
     crowd->looked_ns = now_ns;
 }
 
+/* What comes while a client sleeps (the end of an idle session, a notice) waits until it wakes;
+ * being told of it again and again would cost a core. */
+static NOINLINE void be_deaf(struct crowd *crowd, uint32_t index)
+{
+    if (crowd->states[index] != CLIENT_SLEEPS)
+        return;
+    loop_forget(crowd->loop, crowd->clients[index].fd);
+    crowd->deaf[index] = true;
+}
+
+static void hear(struct crowd *crowd, uint32_t index)
+{
+    if (crowd->deaf[index])
+        watch(crowd, index, false);
+    crowd->deaf[index] = false;
+}
+
 /* Those whose sleep is over, and all when the run stops. */
 static void wake(struct crowd *crowd)
 {
@@ -116,7 +134,7 @@ static void wake(struct crowd *crowd)
         uint32_t index = heap_take(crowd);
         look(crowd, now_ns);
         crowd->looked_ns = 0;
-        crowd->clients[index].finished = crowd->clients[index].finished || stopped;
+        hear(crowd, index);
         advance(crowd, index);
     }
 }
@@ -169,8 +187,12 @@ void crowd_run(struct crowd *crowd)
                                                   : loop_wait(crowd->loop, events, EVENTS_MAX);
         for (unsigned i = 0; i < count; i++) {
             uint32_t index = events[i].index;
-            if (events[i].kind == LOOP_FD && crowd->states[index] <= CLIENT_WANT_WRITE)
+            if (events[i].kind != LOOP_FD)
+                continue;
+            if (crowd->states[index] <= CLIENT_WANT_WRITE)
                 advance(crowd, index);
+            else
+                be_deaf(crowd, index);
         }
         if (crowd->sleeper_count > 0)
             wake(crowd);
@@ -190,6 +212,7 @@ struct crowd *crowd_open(struct arena *arena, struct client *clients, uint32_t c
     crowd->clients = clients;
     crowd->count = count;
     crowd->states = arena_array(arena, enum client_state, count);
+    crowd->deaf = arena_array(arena, bool, count);
     crowd->writing = arena_array(arena, bool, count);
     crowd->sleepers = arena_array(arena, struct sleeper, count);
     if (!loop_create(arena, &crowd->loop, &err)) {

@@ -180,6 +180,7 @@ struct cell {
     /* Open loop: executions that were due in the window, its length, and how much longer it
      * took until the last was done or given up. */
     uint64_t due, window_ns, drain_ns;
+    bool given_up; /* work was cut off in the middle: its connections cannot be used again */
     struct server_usage usage_before, usage_after;
     uint64_t server_bytes;                   /* resident, at its end */
     uint64_t usage_begun_ns, usage_ended_ns; /* of reading them */

@@ -55,10 +55,11 @@ static void sever_running(struct stand *stand)
 {
     for (uint32_t i = 0; i < stand->cell->clients; i++) {
         struct client *client = &stand->clients[i];
-        if (atomic_load_explicit(&client->due_ns, memory_order_relaxed) != 0)
-            client->class->sever(client->conn);
+        if (atomic_load_explicit(&client->due_ns, memory_order_relaxed) == 0)
+            continue;
+        client->class->sever(client->conn);
+        stand->severed = true;
     }
-    stand->severed = true;
 }
 
 /* Open loop, the drain time is over: what still runs is cancelled, and is no failure. */
@@ -179,6 +180,7 @@ static void put_up_schedule(struct stand *stand)
     if (scenario->rate_per_s <= 0)
         return;
     schedule_init(&stand->schedule, &spec);
+    stand->cell->window_ns = schedule_window_ns(&stand->schedule);
     stand->plan.schedule = &stand->schedule;
 }
 
@@ -247,7 +249,6 @@ static void time_limit(struct stand *stand)
         cell->scenario->duration_ns ? now_ns + cell->scenario->duration_ns : UINT64_MAX;
     if (stand->plan.schedule) {
         schedule_start(&stand->schedule, now_ns + START_NS);
-        cell->window_ns = schedule_window_ns(&stand->schedule);
         end_ns = now_ns + START_NS + cell->window_ns + RUN_DRAIN_NS;
         stand->give_up_ns = end_ns;
     }
@@ -340,6 +341,7 @@ static void collect_schedule(struct stand *stand, uint64_t end_ns)
             keep_unfinished(&cell->total, due_ns, end_ns);
     }
     cell->due = cell->executions + cell->total.unfinished;
+    cell->given_up = atomic_load(&stand->plan.given_up);
     if (cut && end_ns < window_end_ns)
         cell->window_ns =
             end_ns > stand->schedule.start_ns ? end_ns - stand->schedule.start_ns : 0;

@@ -279,6 +279,7 @@ static enum myp_event take_result(struct myp_answer *answer, struct slice packet
         return wrong(answer, MYP_FAULT_COUNT, MYP_COLUMNS_MAX, columns);
     if (!answer->defined && columns != answer->known)
         return wrong(answer, MYP_FAULT_UNDEFINED, answer->known, columns);
+    answer->known = 0; /* they are those of the first result */
     answer->columns = (uint16_t)columns;
     if (answer->defined)
         columns_begin(answer);

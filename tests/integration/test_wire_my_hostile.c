@@ -278,6 +278,33 @@ static void an_answer_may_come_in_pieces(void **state)
     fake_end(&fake, &conn);
 }
 
+/* Definitions are kept for the first result of an execution; a second one without any is wrong.
+ */
+static void a_second_result_has_its_own_definitions(void **state)
+{
+    struct arena *arena = *state;
+    const struct script script = {
+        {BYTES("\x0c\0\0\1\0\1\0\0\0\1\0\0\0\0\0\0" NUMBER "\5\0\0\3\xfe\0\0\2\0"),
+         BYTES("\2\0\0\1\1\0\5\0\0\2\xfe\0\0\2\0\6\0\0\3\0\0\5\0\0\0\5\0\0\4\xfe\0\0\x0a\0"
+               "\2\0\0\5\1\0\5\0\0\6\xfe\0\0\2\0\6\0\0\7\0\0\5\0\0\0\5\0\0\x08\xfe\0\0\2\0")},
+        2,
+        false
+    };
+    struct fake fake = fake_start(&script);
+    struct drv_conn *conn = fake_open(arena, &fake);
+    const struct prog_stmt stmt = {.name = "it", .sql = "SELECT 1"};
+    struct err err = {0};
+    enum drv_step step;
+    if (!conn->class->prepare(conn, &stmt, 1, &err))
+        fail_msg("%s", err.text);
+    conn->class->submit(conn, &(struct drv_op){.depth = PROG_DECODE});
+    struct drv_outcome outcome = finish(conn, &step);
+    assert_int_equal(step, DRV_FAILED);
+    assert_int_equal(outcome.verdict, DRV_LOST);
+    assert_non_null(strstr(conn->class->last_error(conn), "without definitions"));
+    fake_end(&fake, &conn);
+}
+
 int main(void)
 {
     struct arena *arena = arena_create(1 << 14);
@@ -286,6 +313,7 @@ int main(void)
         cmocka_unit_test_prestate(nonsense_stops_a_prepare, arena),
         cmocka_unit_test_prestate(a_file_that_is_asked_for_is_refused, arena),
         cmocka_unit_test_prestate(an_answer_may_come_in_pieces, arena),
+        cmocka_unit_test_prestate(a_second_result_has_its_own_definitions, arena),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     arena_destroy(&arena);

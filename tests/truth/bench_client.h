@@ -65,7 +65,7 @@ static inline void bench_open(struct bench_client *bench, const char *source,
     bench_open_with(bench, source, target, NULL);
 }
 
-static void bench_run(struct bench_client *bench, uint64_t executions, bool recording)
+static inline void bench_run(struct bench_client *bench, uint64_t executions, bool recording)
 {
     client_begin(&bench->client, executions, recording);
     worker_run_alone(&bench->client);

@@ -43,6 +43,21 @@ static void test_registry(void **state)
     assert_string_equal(drv_tier_name(DRV_TIER_CACHE), "page cache");
 }
 
+static void test_wire_clients(void **state)
+{
+    const enum dialect dialects[] = {DIALECT_POSTGRES, DIALECT_MARIADB, DIALECT_MYSQL};
+    (void)state;
+    assert_null(drv_find_client(DIALECT_SQLITE, slice_of("wire")));
+    for (size_t i = 0; i < ARRAY_COUNT(dialects); i++) {
+        const struct drv_class *class = drv_find_client(dialects[i], slice_of("wire"));
+        assert_non_null(class);
+        assert_int_equal(class->abi, DRV_ABI);
+        assert_true(class->files > 0 && class->control && class->control->place);
+        assert_true(class->caps & DRV_CAP_PIPELINE && class->caps & DRV_CAP_ASYNC);
+        assert_true(class->submit && class->step && class->cancel && class->sever && class->fd);
+    }
+}
+
 static void test_answers(void **state)
 {
     (void)state;
@@ -119,9 +134,8 @@ static void test_setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry),
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_registry), cmocka_unit_test(test_wire_clients),
+        cmocka_unit_test(test_answers),  cmocka_unit_test(test_errors),
         cmocka_unit_test(test_setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
