@@ -36,8 +36,10 @@ static const struct argp_option options[] = {
            "long"),
     OPTION("arrivals", CLI_LOAD_ARRIVALS, "poisson|fixed",
            "with --rate: gaps as from many independent users (default), or all equal"),
-    OPTION("max-rate", CLI_LOAD_MAX_RATE, NULL,
-           "search for the highest rate that keeps --slo; each step takes --duration (5s)"),
+    OPTION(
+        "max-rate", CLI_LOAD_MAX_RATE, NULL,
+        "search for the highest rate that keeps --slo; each step takes --duration (5s), or up to a "
+        "minute where the quantile needs more executions"),
     OPTION("slo", CLI_LOAD_SLO, "pQ=TIME",
            "for --max-rate, a limit of the response time: p50, p95, p99 or p99.9, as p99=5ms"),
     OPTION("client", CLI_LOAD_CLIENT, "NAME[,NAME]",

@@ -132,6 +132,8 @@ static bool add_clients(const struct cli_run *run, struct cli_plan *plan, const 
         if (drv_find_client(plain->dialect, slice_of(load->drivers[i])))
             names[count++] = load->drivers[i];
     }
+    if (count == 1 && load->driver_count > 1)
+        cli_say("of the clients that --client names, %s has %s alone", plain->label, names[0]);
     for (uint32_t i = 0; i < count; i++) {
         struct drv_target target;
         if (!parse_target(run, text, names[i], &target, exit_code))

@@ -87,6 +87,12 @@ static bool my_connect(const struct drv_target *target, unsigned connect_s, unsi
         mysql_close(fresh);
         return ok;
     }
+    /* MYSQL_OPT_SSL_ENFORCE lets a server without TLS pass. */
+    if (target->tls && !mysql_get_ssl_cipher(fresh)) {
+        mysql_close(fresh);
+        return err_set(err, ERR_SYSTEM,
+                       "the server has no TLS, and the target says tls=required");
+    }
     *db = fresh;
     return true;
 }

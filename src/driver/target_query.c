@@ -255,6 +255,18 @@ static bool take_ours(struct query *query, const struct item *item, struct err *
     return true;
 }
 
+/* The other client of the same server that has an option of that name, or NULL. */
+static const struct drv_class *class_with(const struct drv_target *target, const char *name)
+{
+    static const char *const clients[] = {"libpq", "libmariadb", "wire"};
+    for (size_t i = 0; i < ARRAY_COUNT(clients); i++) {
+        const struct drv_class *class = drv_find_client(target->dialect, slice_of(clients[i]));
+        if (class && find_option(class, name))
+            return class;
+    }
+    return NULL;
+}
+
 static bool take(struct query *query, const struct item *item, struct err *err)
 {
     const struct drv_option *option = find_option(query->target->class, item->name);
@@ -264,6 +276,10 @@ static bool take(struct query *query, const struct item *item, struct err *err)
         return take_ours(query, item, err);
     if (ours(item->name) == QUERY_BIN || !(query->allows & QUERY_REST))
         return fail_unknown(query, item->name, err);
+    const struct drv_class *other = class_with(query->target, item->name);
+    if (other)
+        return err_set(err, ERR_USAGE, "%s is a parameter of client=%s; this target's is %s",
+                       item->name, other->name, query->target->class->name);
     text_add(&query->rest, query->rest.bytes ? "&" : "?");
     text_add_slice(&query->rest, item->raw);
     return true;

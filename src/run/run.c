@@ -297,6 +297,15 @@ void note_verdict(struct runner *runner)
     }
     if (strcmp(record->verdict, "valid") != 0)
         record->reason = verdict_reason(record);
+    for (size_t i = 0; i < record->target_count; i++) {
+        const struct rec_target *target = &record->targets[i];
+        if (!target->verdict || strcmp(target->verdict, "lost") != 0)
+            continue;
+        if (strcmp(record->verdict, "failed") != 0)
+            record->reason =
+                arena_printf(runner->arena, "%s was lost: %s", target->label, target->reason);
+        record->verdict = "failed";
+    }
     if (runner->signal_number) {
         record->reason = arena_printf(runner->arena, "stopped by %s after %u of %u cells",
                                       signal_name(runner->signal_number), runner->cells_done,
@@ -322,6 +331,21 @@ static void measure(struct runner *runner, const struct host_counters *before)
     note_verdict(runner);
 }
 
+/* A schema that could not be dropped: the server does not answer. The reaper tries once more.
+ */
+static void note_left(struct runner *runner)
+{
+    for (uint32_t i = 0; i < runner->session_count; i++) {
+        const struct session *session = &runner->sessions[i];
+        struct rec_target *target = &runner->record->targets[i];
+        if (session->cleanup && session->place && !target->kept)
+            target->kept =
+                arena_printf(runner->arena,
+                             "%s could not be dropped; if it is still there, drop it",
+                             session->place);
+    }
+}
+
 static bool run_sessions(struct runner *runner, const struct host_counters *before,
                          struct err *err)
 {
@@ -333,6 +357,8 @@ static bool run_sessions(struct runner *runner, const struct host_counters *befo
         measure(runner, before);
     }
     close_sessions(runner);
+    if (opened)
+        note_left(runner);
     return opened;
 }
 

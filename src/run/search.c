@@ -15,6 +15,8 @@
 #define SAMPLES_SPARE    1.2 /* a Poisson process brings somewhat fewer or more */
 #define STEP_MOST_NS     (60 * NS_PER_S)
 
+static const char not_valid[] = "steps among them are not valid: see how far the figures hold";
+
 /* ---- which rate next */
 
 static double round_rate(double rate)
@@ -177,7 +179,7 @@ static void conclude(struct runner *runner, struct rec_search *out, const struct
         qsort(out->steps, out->step_count, sizeof *out->steps, by_rate);
     out->rate_per_s = search->low;
     out->known = search->low > 0 && search->high > 0;
-    if (out->reason || out->known)
+    if (out->known || (out->reason && out->reason != not_valid))
         return;
     if (search->low > 0)
         out->reason = arena_printf(arena,
@@ -202,8 +204,13 @@ static bool measure_rate(struct runner *runner, const struct cell *closed, doubl
     cell->session = closed->session;
     cell->clients = closed->clients;
     runner->cells_total++;
+    size_t before = runner->record->cell_count;
     measure(runner, cell);
     runner->cells_done++;
+    for (size_t i = before; i < runner->record->cell_count; i++) {
+        if (strcmp(runner->record->cells[i].verdict, "invalid") == 0)
+            out->reason = not_valid;
+    }
     if (cell->verdict) {
         out->reason = arena_printf(runner->arena, "stopped at %g/s: %s", rate,
                                    cell->reason ? cell->reason : cell->verdict);

@@ -390,7 +390,10 @@ static void judge(struct stand *stand)
                   stand->runner->timed_out ? "the run's deadline is over"
                                            : "stopped by a signal");
     } else if (!cell->failure.failed && cell->total.operations == 0) {
-        cell_fail(cell, "failed", "nothing was measured: no operation was executed");
+        cell_fail(cell, "failed",
+                  stand->plan.schedule && cell->due == 0
+                      ? "nothing was measured: no execution was due in that time at that rate"
+                      : "nothing was measured: no operation was executed");
     } else if (cell->failure.failed ||
                (cell->asked && cell->asked != cell->executions + cell->total.unfinished)) {
         cell_fail(cell, "failed", NULL);
