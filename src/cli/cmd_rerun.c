@@ -155,7 +155,8 @@ static const char *running_version(struct cli *cli, const struct drv_target *tar
     struct drv_conn *conn = NULL;
     struct drv_facts facts = {0};
     struct err err = {.kind = ERR_NONE};
-    if (!drv_open(target, &conn, &err))
+    struct drv_target control = drv_control_target(cli->arena, target);
+    if (!drv_open(&control, &conn, &err))
         return NULL;
     bool known = conn->class->describe(conn, cli->arena, &facts, &err);
     drv_close(&conn);

@@ -97,7 +97,8 @@ static bool parse_target(const struct cli_run *run, const char *text, const char
     struct err err = {.kind = ERR_NONE};
     if (drv_target_parse_client(run->cli->arena, text, client, target, &err))
         return true;
-    const char *near = suggest_kind(run->cli, text);
+    const char *near =
+        strstr(err.text, "is no kind of target") ? suggest_kind(run->cli, text) : "";
     *exit_code =
         err.kind == ERR_USAGE ? cli_usage(run->name, "%s%s", err.text, near) : cli_fail(&err);
     return false;

@@ -73,7 +73,11 @@ bool wire_my_widen(struct wire_my_conn *my, uint16_t width)
 void wire_my_define(struct wire_my_conn *my, struct wire_my_stmt *stmt, uint16_t count)
 {
     if (count > stmt->column_room) {
-        stmt->columns = arena_array(my->set_arena, struct myp_column, count);
+        /* Not from an arena: an answer may be wider than the one before. */
+        free(stmt->columns);
+        stmt->columns = calloc(count, sizeof(*stmt->columns));
+        if (!stmt->columns)
+            abort();
         stmt->column_room = count;
     }
     stmt->column_count = count;
@@ -144,6 +148,8 @@ static void drop_set(struct wire_my_conn *my)
         if (at)
             my->io.out_used += myp_stmt_put(at, MYP_COM_STMT_CLOSE, my->stmts[i].id);
     }
+    for (uint32_t i = 0; i < my->stmt_count; i++)
+        free(my->stmts[i].columns);
     my->stmts = NULL;
     my->stmt_count = 0;
     my->ops = &my->one;

@@ -59,7 +59,8 @@ void client_begin(struct client *client, uint64_t executions, bool recording)
     client->spin_ns = 0;
     client->arrival_ns = 0;
     client->spins = false;
-    client->open = client->awaits = recording && client->plan->schedule;
+    client->schedule = recording ? client->plan->schedule : client->plan->warm_schedule;
+    client->open = client->awaits = client->schedule != NULL;
     client->finished = !stage_enter(client, client->open ? 1 : executions);
     if (client->open)
         client->hist = NULL;
@@ -81,11 +82,11 @@ static NOINLINE void execution_keep(struct client *client)
     if (client->mark != PROG_NONE)
         mark_close(client, client->last_ns);
     uint64_t start_ns = client->start_ns ? client->start_ns : client->last_ns;
-    if (client->open) {
+    if (client->open && client->recording) {
         series_record(&recorder->lag, start_ns - client->arrival_ns);
         series_record(&recorder->response, client->last_ns - client->arrival_ns);
-        client->arrival_ns = 0;
     }
+    client->arrival_ns = 0;
     if (client->recording && client->start_ns)
         series_record(&recorder->service, client->last_ns - start_ns);
 }
@@ -93,7 +94,7 @@ static NOINLINE void execution_keep(struct client *client)
 /* Open loop: the next execution that is due, now or later. */
 static NOINLINE enum pace arrival_take(struct client *client)
 {
-    if (!schedule_take(client->plan->schedule, &client->arrival_ns))
+    if (!schedule_take(client->schedule, &client->arrival_ns))
         return PACE_FINISHED;
     client->left = 1;
     client->last_ns = os_now_ns();

@@ -106,6 +106,8 @@ struct client_plan {
     uint32_t clients;
     bool null_target;
     struct schedule *schedule; /* open loop, else NULL */
+    /* Of its warm-up by time; NULL when that is over, or a warm-up counts executions. */
+    struct schedule *warm_schedule;
     /* Clients that look at the clock without sleeping, and how many at a time may. */
     atomic_uint spinning;
     uint32_t spinning_most;
@@ -182,7 +184,7 @@ struct client {
     uint32_t pipe_left; /* operations of the running pipeline without an answer */
     uint16_t mark;      /* phase that a MARK began, or PROG_NONE */
     bool in_flight, recording, finished;
-    bool open;   /* this part goes by the plan's schedule */
+    bool open;   /* this part goes by a schedule */
     bool awaits; /* open loop: the next thing to do is to take an execution */
     bool spins;  /* CLIENT_SLEEPS must end exactly on time */
     /* Deadline of the running operation, 0: none runs. Stored by the client, read by the watch,
@@ -197,6 +199,7 @@ struct client {
     uint32_t number; /* from 1 */
     uint32_t stage;
     uint64_t mark_ns, wake_ns;
+    struct schedule *schedule; /* of this part */
     uint64_t arrival_ns; /* open loop: when the execution that was taken is due; 0: none */
     uint64_t spin_ns;    /* of this part: time spent looking at the clock */
     struct client_slot *slots;

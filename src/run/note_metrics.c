@@ -126,8 +126,11 @@ double cell_offered_per_s(const struct cell *cell)
 
 double cell_achieved_per_s(const struct cell *cell)
 {
-    uint64_t lag_ns = largest(&cell->total.lag);
-    uint64_t behind_ns = lag_ns < cell->drain_ns ? lag_ns : cell->drain_ns;
+    uint64_t lag_ns = largest(&cell->total.lag), last_ns = largest(&cell->total.service);
+    if (cell->total.unfinished > 0)
+        last_ns = 0; /* the last ones had not even begun */
+    uint64_t behind_ns = cell->drain_ns > last_ns ? cell->drain_ns - last_ns : 0;
+    behind_ns = lag_ns < behind_ns ? lag_ns : behind_ns;
     double span_s = (double)(cell->window_ns + behind_ns) / 1e9;
     return cell->window_ns ? (double)cell->executions / span_s : 0;
 }

@@ -21,9 +21,11 @@
  * once; none is skipped. lag = sent - due, response = completed - due = lag + service. When the
  * window is over, what was due is still worked off for RUN_DRAIN_NS; what is unfinished then is
  * kept as a lower bound. offered = due in the window / window; achieved = done / (window + how
- * far behind it the last one began): 7,500 done in 10 s and 5 s of drain are 500/s.
+ * far behind it the last ones were begun: the drain less the longest service time, and no more
+ * than the largest lag): 7,500 done in 10 s and 5 s of drain are 500/s.
  *
- * Start line: all clients of a cell are connected, prepared and warmed up (in a closed loop),
+ * Start line: all clients of a cell are connected, prepared and warmed up (in a closed loop; a
+ * warm-up by time of an open loop goes by the rate too),
  * then released together; the wall time runs from there until the last client's last answer.
  */
 

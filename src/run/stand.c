@@ -15,7 +15,7 @@ struct stand {
     struct cell *cell;
     struct arena *arena;
     struct client_plan plan;
-    struct schedule schedule; /* open loop */
+    struct schedule schedule, warm_schedule; /* open loop */
     struct gate gate;
     struct worker *workers;
     uint32_t worker_count;
@@ -182,6 +182,14 @@ static void put_up_schedule(struct stand *stand)
     schedule_init(&stand->schedule, &spec);
     stand->cell->window_ns = schedule_window_ns(&stand->schedule);
     stand->plan.schedule = &stand->schedule;
+    if (scenario->warmup_ns == 0)
+        return;
+    spec = (struct schedule_spec){.rate_per_s = scenario->rate_per_s,
+                                  .arrivals = scenario->arrivals,
+                                  .seed = stand->cell->program.seed + 1,
+                                  .window_ns = scenario->warmup_ns};
+    schedule_init(&stand->warm_schedule, &spec);
+    stand->plan.warm_schedule = &stand->warm_schedule;
 }
 
 static void put_up(struct stand *stand)
@@ -262,8 +270,13 @@ static void measure(struct stand *stand)
     stand->warm_end_ns =
         cell->scenario->warmup_ns ? os_now_ns() + cell->scenario->warmup_ns : UINT64_MAX;
     change_end(stand, UINT64_MAX, stand->warm_end_ns);
+    if (stand->plan.warm_schedule)
+        schedule_start(&stand->warm_schedule, os_now_ns() + START_NS);
     bool started = start_threads(stand);
     watch(stand);
+    if (stand->plan.warm_schedule)
+        schedule_done(&stand->warm_schedule);
+    stand->plan.warm_schedule = NULL; /* all workers are at the gate */
     if (started && !plan_stopped(&stand->plan))
         around_start(&around, stand->runner, cell);
     cell->usage_begun_ns = os_now_ns();
