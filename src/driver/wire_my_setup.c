@@ -141,13 +141,8 @@ static void leave(struct wire_my_conn *my)
     (void)wire_io_send(&my->io);
 }
 
-static void drop_set(struct wire_my_conn *my)
+static void forget_set(struct wire_my_conn *my)
 {
-    for (uint32_t i = 0; i < my->stmt_count && !my->lost; i++) {
-        char *at = my->stmts[i].id ? wire_io_room(&my->io, MYP_STMT_BYTES) : NULL;
-        if (at)
-            my->io.out_used += myp_stmt_put(at, MYP_COM_STMT_CLOSE, my->stmts[i].id);
-    }
     for (uint32_t i = 0; i < my->stmt_count; i++)
         free(my->stmts[i].columns);
     my->stmts = NULL;
@@ -158,12 +153,22 @@ static void drop_set(struct wire_my_conn *my)
     arena_destroy(&my->set_arena);
 }
 
+/* The server drops them too. */
+static void drop_set(struct wire_my_conn *my)
+{
+    for (uint32_t i = 0; i < my->stmt_count && !my->lost; i++) {
+        char *at = my->stmts[i].id ? wire_io_room(&my->io, MYP_STMT_BYTES) : NULL;
+        if (at)
+            my->io.out_used += myp_stmt_put(at, MYP_COM_STMT_CLOSE, my->stmts[i].id);
+    }
+    forget_set(my);
+}
+
 void wire_my_close(struct drv_conn *conn)
 {
     struct wire_my_conn *my = (struct wire_my_conn *)conn;
     bool polite = my->io.fd > 0 && !my->lost && my->op_count == 0;
-    my->stmt_count = 0; /* the server drops them itself */
-    drop_set(my);
+    forget_set(my); /* the server drops them itself */
     if (polite)
         leave(my);
     wire_io_close(&my->io);
