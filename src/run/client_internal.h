@@ -31,6 +31,11 @@ struct series {
 void series_init(struct series *series, struct arena *arena, uint64_t expected);
 void series_append(struct series *into, const struct series *from);
 
+static inline uint64_t series_count(const struct series *series)
+{
+    return series->hist ? series->hist->count : series->count;
+}
+
 static inline void series_record(struct series *series, uint64_t value)
 {
     if (series->count < series->room) {

@@ -12,6 +12,9 @@ void note_metrics(struct arena *arena, struct rec_cell *out, const struct cell *
 /* A distribution; nothing when it is empty. */
 void note_series(struct arena *arena, struct rec_cell *out, const char *name,
                  const struct series *series);
+/* A quantile; unknown where the values do not carry it. */
+struct rec_number note_quantile(struct arena *arena, const struct series *series,
+                                uint32_t q_ppm);
 /* The values themselves. */
 void note_values(struct arena *arena, struct rec_cell *out, const char *name,
                  const struct series *series);
@@ -24,8 +27,9 @@ static inline bool cell_is_open(const struct cell *cell)
 /* Executions that were due in the window, a second of it. */
 double cell_offered_per_s(const struct cell *cell);
 /* Executions that were done, a second of the time over which they were begun: the window, and
- * what begins ran behind it (no longer than the drain, and no longer than the largest lag: the
- * last one is taken as begun then). A single slow answer at the end does not lengthen it. */
+ * what begins ran behind it: the drain less the longest service time (all of it when work was
+ * left unfinished), and no more than the largest lag. A slow answer at the end does not
+ * lengthen it. */
 double cell_achieved_per_s(const struct cell *cell);
 
 /* ---- note_stalls.c: what a closed loop did not see */

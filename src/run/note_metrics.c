@@ -68,11 +68,18 @@ static struct series sorted_copy(struct arena *arena, const struct series *serie
     return copy;
 }
 
+struct rec_number note_quantile(struct arena *arena, const struct series *series,
+                                uint32_t q_ppm)
+{
+    struct series copy = sorted_copy(arena, series);
+    return quantile(&copy, series_count(series), q_ppm);
+}
+
 void note_series(struct arena *arena, struct rec_cell *out, const char *name,
                  const struct series *series)
 {
     struct series copy = sorted_copy(arena, series);
-    uint64_t n = series->hist ? series->hist->count : series->count;
+    uint64_t n = series_count(series);
     if (n == 0)
         return;
     struct rec_metric *added = metric(arena, out, name, "ns", REC_LOWER);

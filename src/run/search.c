@@ -78,24 +78,6 @@ static const char *time_text(struct arena *arena, uint64_t ns)
                          : arena_printf(arena, "%.4g s", value / 1e9);
 }
 
-static uint64_t count_of(const struct series *series)
-{
-    return series->hist ? series->hist->count : series->count;
-}
-
-static struct rec_number quantile_in(struct arena *arena, const struct series *series,
-                                     uint32_t q_ppm)
-{
-    uint64_t n = count_of(series);
-    if (n == 0 || !quantile_known(n, q_ppm))
-        return (struct rec_number){false, 0};
-    if (series->hist)
-        return (struct rec_number){true, hist_quantile(series->hist, q_ppm)};
-    uint64_t *values = arena_array(arena, uint64_t, n);
-    memcpy(values, series->raw, n * sizeof *values);
-    return (struct rec_number){true, quantile_of(values, n, q_ppm)};
-}
-
 /* Why the limit was not kept, or NULL. */
 static const char *judge(struct arena *arena, const struct run_options *options,
                          const struct cell *cell, const struct rec_search_step *step)
@@ -107,7 +89,7 @@ static const char *judge(struct arena *arena, const struct run_options *options,
         return arena_printf(arena, "achieved %.0f %% of the rate", floor(share * 100));
     if (!step->value.known)
         return arena_printf(arena, "%llu executions are too few for %s",
-                            (unsigned long long)count_of(&cell->total.response),
+                            (unsigned long long)series_count(&cell->total.response),
                             quantile_name(options->slo_ppm));
     if (step->value.value > options->slo_ns)
         return arena_printf(arena, "%s is %s", quantile_name(options->slo_ppm),
@@ -121,9 +103,9 @@ static bool note_step(struct runner *runner, struct rec_search *out, const struc
     struct rec_search_step *step = rec_search_add_step(arena, out);
     step->rate_per_s = cell->scenario->rate_per_s;
     step->achieved_per_s = cell_achieved_per_s(cell);
-    step->value = quantile_in(arena, &cell->total.response, runner->options->slo_ppm);
-    step->p50 = quantile_in(arena, &cell->total.response, QUANTILE_P50);
-    step->lag_p99 = quantile_in(arena, &cell->total.lag, QUANTILE_P99);
+    step->value = note_quantile(arena, &cell->total.response, runner->options->slo_ppm);
+    step->p50 = note_quantile(arena, &cell->total.response, QUANTILE_P50);
+    step->lag_p99 = note_quantile(arena, &cell->total.lag, QUANTILE_P99);
     step->unfinished = cell->total.unfinished;
     step->why = judge(arena, runner->options, cell, step);
     step->kept = step->why == NULL;

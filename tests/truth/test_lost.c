@@ -1,24 +1,7 @@
 /* A connection that is lost is never the error that a scenario expects, whatever SQLSTATE
  * stands in the outcome. links: run */
 #include "bench_client.h"
-
-static bool fake_open(struct drv_conn *conn, struct err *err)
-{
-    (void)conn, (void)err;
-    return true;
-}
-
-static void fake_close(struct drv_conn *conn)
-{
-    (void)conn;
-}
-
-static bool fake_prepare(struct drv_conn *conn, const struct prog_stmt *stmts, uint32_t count,
-                         struct err *err)
-{
-    (void)conn, (void)stmts, (void)count, (void)err;
-    return true;
-}
+#include "fake_driver.h"
 
 static enum drv_step fake_submit(struct drv_conn *conn, const struct drv_op *op)
 {

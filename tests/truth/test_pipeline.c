@@ -2,6 +2,7 @@
  * operation: on a driver that keeps operations in flight and answers ten times its parameter.
  * links: run */
 #include "bench_client.h"
+#include "fake_driver.h"
 
 #define SEEN_MAX 4096
 
@@ -14,25 +15,6 @@ struct seen {
 
 static struct seen seen[SEEN_MAX];
 static uint32_t seen_count, answered, wrong_at;
-
-static bool fake_open(struct drv_conn *conn, struct err *err)
-{
-    (void)conn, (void)err;
-    seen_count = answered = 0;
-    return true;
-}
-
-static void fake_close(struct drv_conn *conn)
-{
-    (void)conn;
-}
-
-static bool fake_prepare(struct drv_conn *conn, const struct prog_stmt *stmts, uint32_t count,
-                         struct err *err)
-{
-    (void)conn, (void)stmts, (void)count, (void)err;
-    return true;
-}
 
 static void fake_submit(struct drv_conn *conn, const struct drv_op *op)
 {
@@ -102,6 +84,7 @@ static void test_all_are_sent_before_the_first_answer(void **state)
     (void)state;
     struct bench_client bench;
     wrong_at = 0;
+    seen_count = answered = 0;
     bench_open_with(&bench, suite, "sqlite::memory:", &fake);
     assert_int_equal(program_in_flight(&bench.program), 4);
     bench_run(&bench, 50, true);
@@ -128,12 +111,14 @@ static void test_draws_are_those_of_the_long_way(void **state)
     struct bench_client bench;
     static int64_t piped[SEEN_MAX];
     struct drv_class plain = fake;
+    seen_count = answered = 0;
     bench_open_with(&bench, suite, "sqlite::memory:", &fake);
     bench_run(&bench, 50, true);
     for (uint32_t i = 0; i < seen_count; i++)
         piped[i] = seen[i].param;
     bench_close(&bench);
     plain.caps = 0;
+    seen_count = answered = 0;
     bench_open_with(&bench, suite, "sqlite::memory:", &plain);
     bench_run(&bench, 50, true);
     assert_int_equal(seen_count, 50 * 5);
@@ -151,6 +136,7 @@ static void test_a_wrong_answer_is_found(void **state)
     (void)state;
     struct bench_client bench;
     wrong_at = 5 * 20 + 3; /* the second of the pipeline, in the 21st execution */
+    seen_count = answered = 0;
     bench_open_with(&bench, suite, "sqlite::memory:", &fake);
     client_begin(&bench.client, 50, true);
     worker_run_alone(&bench.client);
